@@ -1,0 +1,18 @@
+"""The built-in backends, registered through the same hooks as everybody's."""
+
+from collections.abc import Iterable
+
+from veles_core.hookspecs import Backend, Host, hookimpl
+from veles_core.protocols import Embedder
+
+
+@hookimpl
+def veles_embedders() -> Iterable[Backend[Embedder]]:
+    """The hash embedder."""
+    return [Backend("hash", "surface matching, offline, no model", _open_hash)]
+
+
+def _open_hash(_settings: None, _host: Host) -> Embedder:
+    from veles_core.builtin.hash_embedder import HashEmbedder
+
+    return HashEmbedder()
