@@ -1,0 +1,1 @@
+"""What a memory means: the service and the rules behind its verbs."""
