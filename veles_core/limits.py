@@ -14,8 +14,7 @@ MAX_EMBEDDABLE_TEXT_BYTES: Final = 2048  # about one embedding model's context w
 MAX_FACT_BYTES: Final = 1 << 20  # raw text of remember_extracted, and one stored source
 MAX_METADATA_BYTES: Final = 64 << 10  # serialised; metadata is for filtering, not for content
 MAX_RELATION_BYTES: Final = 512  # a label, not a sentence
-MAX_LINKS: Final = 256  # links given with one fact; more come through relate
-MAX_TTL_SECONDS: Final = 100 * 366 * 86_400  # beyond a century a clock overflows or someone erred
+MAX_TTL_SECONDS: Final = 200_000_000_000  # later than the year 8000, where calendars end
 
 # Recall
 DEFAULT_RECALL_LIMIT: Final = 10
