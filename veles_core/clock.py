@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +16,6 @@ class Clock:
     def today(self) -> int:
         """Today's date in local time as the integer YYYYMMDD."""
         return int(datetime.fromtimestamp(self.now()).strftime("%Y%m%d"))
+
+
+SYSTEM_CLOCK: Final = Clock()

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import pluggy
 
-from veles_core.clock import Clock
+from veles_core.clock import SYSTEM_CLOCK, Clock
 from veles_core.protocols import Embedder, Extractor, Store, Tokenizer
 from veles_core.records import EmbeddingIdentity
 
@@ -34,7 +34,7 @@ class Host:
     """
 
     data_dir: Path
-    clock: Clock = Clock()
+    clock: Clock = SYSTEM_CLOCK
     epoch: str = "main"
     identity: EmbeddingIdentity | None = None
 

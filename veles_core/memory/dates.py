@@ -35,7 +35,9 @@ def timeline(memories: Iterable[Memory], date_field: str) -> tuple[str, str] | N
     if not days:
         return None
     lines = [
-        f"- [{day.isoformat()}] {_one_line(memory.content)}" if day else f"- {_one_line(memory.content)}"
+        f"- [{day.isoformat()}] {_one_line(memory.content)}"
+        if day
+        else f"- {_one_line(memory.content)}"
         for day, memory in dated
     ]
     return "\n".join(lines), max(days).isoformat()

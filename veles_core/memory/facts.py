@@ -24,7 +24,7 @@ from veles_core.protocols import Store
 from veles_core.records import Edge, Fact, FactRecord
 
 if TYPE_CHECKING:
-    from veles_core.records import Vector
+    from veles_core.records import Matrix, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,9 @@ def edge(source: int, relation: str, target: int, field: str = "relation") -> Ed
     label = checked_relation(relation, field)
     if source == target:
         raise InvalidInput(
-            f"{field}: a memory can't be linked to itself ({source})", field=field, actual=str(source)
+            f"{field}: a memory can't be linked to itself ({source})",
+            field=field,
+            actual=str(source),
         )
     return Edge(edge_id(source, label, target), source, label, target)
 
@@ -166,3 +168,8 @@ def expiry(ttl_seconds: int | None, clock: Clock) -> float | None:
             actual=str(ttl_seconds)[:40],
         )
     return clock.now() + ttl_seconds
+
+
+def records(written: Sequence[Fact], vectors: "Matrix") -> list[FactRecord]:
+    """Facts paired with their vectors, row by row."""
+    return [FactRecord(fact, vector) for fact, vector in zip(written, vectors, strict=True)]

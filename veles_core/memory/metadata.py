@@ -48,7 +48,9 @@ def checked_metadata(metadata: Mapping[str, Any] | None, field: str = "metadata"
     return checked
 
 
-def plain_json(value: Mapping[str, Any], field: str, limit: int = MAX_METADATA_BYTES) -> dict[str, Any]:
+def plain_json(
+    value: Mapping[str, Any], field: str, limit: int = MAX_METADATA_BYTES
+) -> dict[str, Any]:
     """A deep copy of a JSON object, refused if it is none or over ``limit`` bytes serialised."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{field} must be a JSON object with string keys", field=field)

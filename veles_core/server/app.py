@@ -1,0 +1,79 @@
+"""Assembly: from settings to a running service. The only place where backends are chosen."""
+
+import logging
+import sys
+from pathlib import Path
+
+from veles_core.errors import ConfigurationError
+from veles_core.hookspecs import Host
+from veles_core.memory.service import MemoryService
+from veles_core.plugins import Registry, discover
+from veles_core.protocols import Store
+from veles_core.records import EmbeddingIdentity
+from veles_core.settings import Settings, load, misspelt, selected_plugins, variables
+
+log = logging.getLogger(__name__)
+
+
+def open_memory(
+    settings: Settings | None = None, registry: Registry | None = None
+) -> MemoryService:
+    """The memory service as the environment and the configuration file describe it.
+
+    Contacts no remote backend. Raises ConfigurationError, EmbeddingMismatch or StoreError
+    with one sentence that says what to do.
+    """
+    settings = settings or load(Settings)
+    registry = registry or discover(selected_plugins())
+    data_dir = prepared_directory(settings.path)
+    embedder = registry.open("embedder", settings.embedder, Host(data_dir))
+    try:
+        store = open_store(settings, registry, embedder.identity)
+    except BaseException:
+        embedder.close()
+        raise
+    try:
+        return MemoryService(
+            store, embedder, ranking=settings.ranking, default_ttl=settings.default_ttl
+        )
+    except BaseException:
+        store.close()
+        embedder.close()
+        raise
+
+
+def open_store(
+    settings: Settings, registry: Registry, identity: EmbeddingIdentity | None = None
+) -> Store:
+    """The configured store alone: readable whatever embedder is configured."""
+    host = Host(prepared_directory(settings.path), identity=identity)
+    store: Store = registry.open("store", settings.store, host)
+    return store
+
+
+def prepared_directory(path: Path) -> Path:
+    """The memory's directory, created if need be, readable by its owner only."""
+    path = path.expanduser()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the memory's directory {path} can't be created ({error.strerror}); "
+            "point VELESDB_MEMORY_PATH to a directory you can write to"
+        ) from None
+    return path
+
+
+def configure_log(settings: Settings, registry: Registry) -> None:
+    """Send the log to standard error, and report settings that nothing reads."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=settings.log.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    if settings.quiet:
+        return
+    for sentence in misspelt(variables(Settings).keys() | registry.variables()):
+        log.warning("%s", sentence)
+    for clash in registry.clashes:
+        log.warning("%s", clash)
