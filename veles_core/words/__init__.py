@@ -1,6 +1,6 @@
 """The lexical half of recall: text to terms in any script, and BM25 over postings."""
 
 from veles_core.words.postings import Postings
-from veles_core.words.terms import terms
+from veles_core.words.text import terms
 
 __all__ = ["Postings", "terms"]
