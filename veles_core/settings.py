@@ -147,8 +147,10 @@ def mask_url(url: str) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.8)
-    return f"; did you mean {close[0]}?" if close else ""
+    """A suggestion by what follows the prefix, which all names share."""
+    endings = sorted(known.removeprefix(PREFIX) for known in names)
+    close = difflib.get_close_matches(name.removeprefix(PREFIX), endings, n=1)
+    return f"; did you mean {PREFIX}{close[0]}?" if close else ""
 
 
 def _file_values() -> Mapping[str, Any]:

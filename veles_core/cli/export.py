@@ -29,16 +29,13 @@ def command(output: Path, include_internal: bool) -> None:
     store = open_store(settings, discover(selected_plugins()))
     unfinished = output.with_name(output.name + ".part")
     try:
-        # The export holds everything remembered: only its owner may read it.
-        with open(
-            os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-            "w",
-            encoding="utf-8",
-            newline="\n",
-        ) as file:
-            count = 0
-            for count, line in enumerate(export_lines(store, include_internal), start=1):
+        unfinished.unlink(missing_ok=True)
+        unfinished.touch(mode=0o600)  # it holds everything remembered: its owner's alone
+        count = 0
+        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+            for line in export_lines(store, include_internal):
                 file.write(line + "\n")
+                count += 1
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(output)

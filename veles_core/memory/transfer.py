@@ -116,7 +116,7 @@ def _put_facts(
 ) -> Transferred:
     embedded = [fact for fact in facts if fact.kind == "fact"]
     hubs = [FactRecord(fact, None) for fact in facts if fact.kind == "entity"]
-    vectors = embed([fact.content for fact in embedded]) if embedded else ()
+    vectors = list(embed([fact.content for fact in embedded])) if embedded else []
     with store.transaction():
         if embedded:
             confirm(len(vectors[0]))
@@ -142,10 +142,11 @@ def _put_documents(store: Store, documents: Sequence[Any]) -> Transferred:
 
 
 def _expired(item: Item, now: float) -> bool:
-    if isinstance(item, Edge):
-        return False
-    expires_at = item.expires_at if isinstance(item, Fact) else item.document.expires_at
-    return expires_at is not None and expires_at <= now
+    match item:
+        case Fact(expires_at=expires_at) | Filed(document=Document(expires_at=expires_at)):
+            return expires_at is not None and expires_at <= now
+        case Edge():
+            return False
 
 
 def _sum(*parts: Transferred) -> Transferred:
