@@ -9,6 +9,9 @@ from typing import Final
 # Ids
 MAX_ID: Final = 2**64 - 1  # ids are unsigned 64-bit on the wire
 
+# JSON
+MAX_JSON_DEPTH: Final = 100  # deeper than any metadata; keeps every recursive reader safe
+
 # Facts
 MAX_EMBEDDABLE_TEXT_BYTES: Final = 2048  # about one embedding model's context window
 MAX_FACT_BYTES: Final = 1 << 20  # raw text of remember_extracted, and one stored source

@@ -1,0 +1,1 @@
+"""The MCP server: the table of tools, their handlers, and the transports."""

@@ -1,0 +1,1 @@
+"""The JSON that a client sends and sees: argument models, answer shapes, their schemas."""
