@@ -4,7 +4,7 @@ import logging
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
@@ -22,8 +22,7 @@ _log = logging.getLogger(__name__)
 
 def to_wire(error: VelesError) -> MCPError:
     """The JSON-RPC error of a failure raised on purpose."""
-    data = {name: _encodable(part) for name, part in error.data().items()}
-    return MCPError(CODES[error.category], _encodable(error.message), data)
+    return MCPError(CODES[error.category], error.message, error.data())
 
 
 @contextmanager
@@ -46,8 +45,3 @@ def on_the_wire() -> Iterator[None]:
             f"internal error; the server's log has the details under reference {reference}",
             {"category": "Internal", "reference": reference},
         ) from None
-
-
-def _encodable(part: Any) -> Any:
-    """Text that repeats a client's lone surrogate must still leave as UTF-8."""
-    return part.encode(errors="backslashreplace").decode() if isinstance(part, str) else part

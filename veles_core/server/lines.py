@@ -34,16 +34,20 @@ class Refused(Exception):
 
 def decode(line: bytes) -> mcp.JSONRPCMessage:
     """The message of a line. Raises Refused, with the request's id as far as it has one."""
+    # Bytes that aren't UTF-8 are replaced only to find the id under which to refuse them.
+    text = line.decode(errors="replace")
     try:
-        document = json.loads(line.decode())
+        document = json.loads(text)
     except (ValueError, RecursionError):
-        raise Refused(mcp.PARSE_ERROR, "the line is not a JSON document in UTF-8") from None
+        raise Refused(mcp.PARSE_ERROR, "the line is not a JSON document") from None
     if not isinstance(document, dict):
         raise Refused(mcp.INVALID_REQUEST, "a message is one JSON object; batches are not served")
     request_id = None
     try:
         if "id" in document:
             request_id = _ID.validate_python(document["id"])
+        if "\ufffd" in text and not _is_utf8(line):
+            raise Refused(mcp.PARSE_ERROR, "the line is not valid UTF-8", request_id)
         if "method" in document and not isinstance(document.get("params", {}), dict):
             raise Refused(mcp.INVALID_PARAMS, "params must be an object", request_id)
         return mcp.jsonrpc_message_adapter.validate_python(document, by_name=False)
@@ -51,6 +55,14 @@ def decode(line: bytes) -> mcp.JSONRPCMessage:
         raise Refused(
             mcp.INVALID_REQUEST, "the message is not a JSON-RPC 2.0 request", request_id
         ) from None
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encode(message: mcp.JSONRPCMessage) -> bytes:

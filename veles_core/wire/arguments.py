@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from veles_core.errors import InvalidInput
-from veles_core.wire.slots import excerpt, json_object
+from veles_core.wire.slots import excerpt, json_object, printable
 
 A = TypeVar("A", bound="Arguments")
 
@@ -65,7 +65,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _refuse_member(name: str, sentence: str) -> NoReturn:
-    raise PydanticCustomError(_MEMBER, "{sentence}", {"name": name[:_NAME], "sentence": sentence})
+    context = {"name": printable(name[:_NAME]), "sentence": sentence}
+    raise PydanticCustomError(_MEMBER, "{sentence}", context)
 
 
 def _refusal(fault: ErrorDetails) -> InvalidInput:
@@ -73,7 +74,7 @@ def _refusal(fault: ErrorDetails) -> InvalidInput:
     context = fault.get("ctx", {})
     location = fault["loc"]
     message, limit = fault["msg"], context.get("limit")
-    actual: str | None = excerpt(fault["input"])
+    actual: float | str | None = context.get("actual", excerpt(fault["input"]))
     match fault["type"]:
         case "missing":
             message, actual = "is required", None

@@ -41,10 +41,16 @@ def excerpt(value: object) -> str:
             return "an array"
         case int() if value.bit_length() > 256:
             return "an integer of more than 70 digits"
-        case str() if len(value) > _EXCERPT:
-            return json.dumps(value[:_EXCERPT], ensure_ascii=False) + "…"
+        case str():
+            quoted = json.dumps(printable(value[:_EXCERPT]), ensure_ascii=False)
+            return quoted if len(value) <= _EXCERPT else quoted + "…"
         case _:
-            return json.dumps(value, ensure_ascii=False, default=str)
+            return json.dumps(value, default=str)
+
+
+def printable(text: str) -> str:
+    """Text that can be sent: lone surrogates are spelt out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def decode(value: object) -> object:
@@ -103,7 +109,7 @@ def _text(value: object) -> object:
 def _id(value: object) -> object:
     try:
         return parse_id(value, "id")
-    except InvalidInput:
+    except (InvalidInput, ValueError):  # ValueError: an integer too long to be printed
         refuse("an id: a decimal string from 0 to 2^64-1, the id_str of an earlier answer", value)
 
 
