@@ -9,7 +9,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "veles_core"
 LOWEST = {"records", "limits", "errors", "ids", "clock", "scalars", "predicates"}
-PLUGIN_API = LOWEST | {"protocols", "hookspecs", "settings", "words", "remote", "extraction"}
+PLUGIN_API = LOWEST | {
+    "protocols",
+    "hookspecs",
+    "settings",
+    "words",
+    "remote",
+    "extraction",
+    "embedding",
+}
 PURE = LOWEST | {"protocols", "words"}
 
 # What each part of the core may import of the core, besides itself.
@@ -28,6 +36,7 @@ ALLOWED = {
     "findings": LOWEST,
     "extraction": LOWEST | {"findings"},
     "remote": LOWEST | {"settings"},
+    "embedding": LOWEST | {"settings", "remote"},
     "copying": PURE,
     "memory": PURE | {"context", "ingest", "findings", "copying"},
     "migration": PURE | {"hookspecs", "memory", "copying"},
