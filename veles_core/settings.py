@@ -7,6 +7,7 @@ are refused there.
 """
 
 import difflib
+import logging
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -24,6 +25,8 @@ from veles_core.errors import ConfigurationError
 PREFIX: Final = "VELESDB_MEMORY_"
 CONFIG_VARIABLE: Final = PREFIX + "CONFIG"
 PLUGINS_VARIABLE: Final = PREFIX + "PLUGINS"
+
+log = logging.getLogger(__name__)
 
 
 def variable(*names: str, default: Any = ..., **constraints: Any) -> Any:
@@ -87,7 +90,8 @@ S = TypeVar("S", bound=BackendSettings)
 def load(settings: type[S]) -> S:
     """Read one settings class from the environment, the file and its defaults.
 
-    Raises ConfigurationError naming each variable at fault, never a secret's value.
+    Raises ConfigurationError naming each variable at fault, never a secret's value. The
+    log notes an older alias that is set in vain.
     """
     names = variables(settings)
     from_file = {name: value for name, value in _file_values().items() if name in names}
@@ -99,8 +103,12 @@ def load(settings: type[S]) -> S:
                 field=name,
             )
     # An older alias in the environment still wins over the file's newer name.
-    fields = {id(names[name]) for name in names if os.environ.get(name)}
-    defaults = {n: v for n, v in from_file.items() if id(names[n]) not in fields}
+    winners: dict[int, str] = {}
+    for name in (name for name in names if os.environ.get(name)):
+        winner = winners.setdefault(id(names[name]), name)
+        if winner != name:
+            log.warning("%s is used; the older %s is set too and ignored", winner, name)
+    defaults = {n: v for n, v in from_file.items() if id(names[n]) not in winners}
     try:
         return settings(**defaults)
     except ValidationError as error:
