@@ -16,7 +16,7 @@ from veles_core.records import Attribute, ExtractedFact, Extraction, Relation
 Message = Mapping[str, str]  # {"role": …, "content": …}
 Ask = Callable[[Sequence[Message]], str]
 
-MAX_PASSAGE_BYTES: Final = 12 << 10  # asked at once: with its answer it fits an 8k-token window
+MAX_PASSAGE_BYTES: Final = 12 << 10  # asked at once: with its answer it fits a 16k-token window
 _QUOTED_ANSWER: Final = 2048  # characters of a bad answer shown to the model again
 
 
