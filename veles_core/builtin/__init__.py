@@ -3,7 +3,13 @@
 from collections.abc import Iterable
 
 from veles_core.hookspecs import Backend, Host, hookimpl
-from veles_core.protocols import Embedder, Extractor
+from veles_core.protocols import Embedder, Extractor, Store
+
+
+@hookimpl
+def veles_stores() -> Iterable[Backend[Store]]:
+    """The embedded store with the exact index alone."""
+    return [Backend("exact", "SQLite; every vector is compared", _open_exact)]
 
 
 @hookimpl
@@ -16,6 +22,13 @@ def veles_embedders() -> Iterable[Backend[Embedder]]:
 def veles_extractors() -> Iterable[Backend[Extractor]]:
     """The outline extractor."""
     return [Backend("outline", "one directive a line, offline, no model", _open_outline)]
+
+
+def _open_exact(_settings: None, host: Host) -> Store:
+    from veles_core.builtin.exact_index import ExactIndex
+    from veles_core.store import LedgerStore
+
+    return LedgerStore(host, ExactIndex)
 
 
 def _open_hash(_settings: None, _host: Host) -> Embedder:

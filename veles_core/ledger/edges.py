@@ -1,0 +1,85 @@
+"""Edges: both their ends are always stored, so an edge is visible while its ends are."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from veles_core.ledger import state
+from veles_core.ledger.connect import Database
+from veles_core.ledger.ids import signed, unsigned
+from veles_core.records import Edge
+
+_ENDS_VISIBLE: Final = (
+    " EXISTS (SELECT 1 FROM facts WHERE id = {source} AND (expires_at IS NULL OR expires_at > ?))"
+    " AND"
+    " EXISTS (SELECT 1 FROM facts WHERE id = {target} AND (expires_at IS NULL OR expires_at > ?))"
+)
+_OWN_ENDS_VISIBLE: Final = _ENDS_VISIBLE.format(source="edges.source", target="edges.target")
+
+
+def put(db: Database, edges: Iterable[Edge], now: float) -> None:
+    """Insert edges between visible facts; others would never be seen and are left out."""
+    condition = _ENDS_VISIBLE.format(source="?2", target="?4").replace(" > ?)", " > ?5)")
+    with db.transaction():
+        added = db.run_many(
+            "INSERT OR IGNORE INTO edges(id, source, relation, target)"
+            f" SELECT ?1, ?2, ?3, ?4 WHERE {condition}",
+            [
+                (signed(edge.id), signed(edge.source), edge.relation, signed(edge.target), now)
+                for edge in edges
+            ],
+        )
+        state.count(db, edges=added)
+
+
+def delete(db: Database, ids: Iterable[int], now: float) -> int:
+    """Delete edges; how many were visible."""
+    with db.transaction():
+        visible = removed = 0
+        for id in map(signed, dict.fromkeys(ids)):
+            row = db.row(
+                f"SELECT 1 FROM edges WHERE id = ? AND {_OWN_ENDS_VISIBLE}", (id, now, now)
+            )
+            visible += row is not None
+            removed += db.run("DELETE FROM edges WHERE id = ?", (id,))
+        state.count(db, edges=-removed)
+        return visible
+
+
+def detach(db: Database, fact_id: int) -> None:
+    """Delete all edges of a fact; takes the stored form of its id."""
+    removed = db.run("DELETE FROM edges WHERE source = ?", (fact_id,))
+    removed += db.run("DELETE FROM edges WHERE target = ?", (fact_id,))
+    state.count(db, edges=-removed)
+
+
+def outgoing(db: Database, sources: Sequence[int], limit: int, now: float) -> list[Edge]:
+    """Visible edges leaving each source, at most ``limit`` each, by id."""
+    return _of(db, "source", sources, limit, now)
+
+
+def incoming(db: Database, targets: Sequence[int], limit: int, now: float) -> list[Edge]:
+    """Visible edges entering each target, at most ``limit`` each, by id."""
+    return _of(db, "target", targets, limit, now)
+
+
+def _of(db: Database, end: str, ids: Sequence[int], limit: int, now: float) -> list[Edge]:
+    sql = (
+        f"SELECT id, source, relation, target FROM edges WHERE {end} = ? AND {_OWN_ENDS_VISIBLE}"
+        " ORDER BY id LIMIT ?"
+    )
+    return [
+        Edge(unsigned(edge), unsigned(source), relation, unsigned(target))
+        for id in ids
+        for edge, source, relation, target in db.rows(sql, (signed(id), now, now, limit))
+    ]
+
+
+def count_expired(db: Database, now: float) -> int:
+    """How many of the counted edges have an expired end."""
+    row = db.row(
+        "SELECT count(*) FROM (SELECT edges.id FROM facts CROSS JOIN edges ON source = facts.id"
+        " WHERE expires_at <= ?1 UNION SELECT edges.id FROM facts CROSS JOIN edges"
+        " ON target = facts.id WHERE expires_at <= ?1)",
+        (now,),
+    )
+    return row[0] if row else 0

@@ -1,0 +1,100 @@
+"""The word index: BM25 over the facts' terms, derived from the ledger like the vectors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from veles_core.store import snapshots
+from veles_core.store.rows import Rows
+from veles_core.words import Postings, terms
+
+if TYPE_CHECKING:
+    from veles_core.protocols import Ids
+
+KIND: Final = "words 1"  # raise the number when the arrays change
+
+Scores = npt.NDArray[np.float32]
+Times = npt.NDArray[np.float64]
+
+
+class WordIndex:
+    """Scores facts by the words they share with a query. Used by one thread at a time.
+
+    Like a VectorIndex it knows how far it has followed the ledger and comes back from a
+    snapshot, empty at 0 if that is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last: tuple[str, float, Scores] | None = None
+        self._expires: Times  # of each row, infinity if permanent
+        self._reset()
+        snapshot = snapshots.read(path, KIND)
+        if snapshot is None:
+            return
+        arrays = dict(snapshot.arrays)
+        rows = Rows(arrays.pop("ids"), arrays.pop("alive"))
+        expires = np.array(arrays.pop("expires"))
+        self._postings = Postings.from_arrays(arrays)
+        self.rows, self._expires, self.position = rows, expires, snapshot.position
+
+    def _reset(self) -> None:
+        self.position = 0
+        self.rows = Rows()
+        self._expires = np.empty(0, np.float64)
+        self._postings = Postings()
+        self._last = None
+
+    def advance(self, position: int) -> None:
+        """Record that every change up to ``position`` has been applied."""
+        self.position = position
+
+    def add(self, ids: "Ids", contents: Sequence[str], expires: Times) -> None:
+        """Insert, or replace by id, facts with the times they expire at."""
+        first = len(self.rows)
+        self.rows.append(ids)
+        if len(self.rows) > len(self._expires):
+            spare = np.zeros(max(len(self.rows), 64), np.float64)
+            self._expires = np.concatenate([self._expires, spare])
+        self._expires[first : len(self.rows)] = expires
+        self._postings.add_many(range(first, len(self.rows)), map(terms, contents))
+        self._last = None
+
+    def remove(self, ids: "Ids") -> None:
+        """Remove by id; absent ones are no error."""
+        self.rows.remove(ids)
+        self._last = None
+
+    def scores(self, query: str, now: float) -> Scores:
+        """BM25 of each row; 0 if it shares no term, is dead or has expired.
+
+        The last query's scores are kept: a recall asks for them twice.
+        """
+        if self._last is not None and self._last[:2] == (query, now):
+            return self._last[2]
+        alive = self.rows.alive & (self._expires[: len(self.rows)] > now)
+        scores = self._postings.scores(terms(query), alive, len(self.rows))
+        self._last = (query, now, scores)
+        return scores
+
+    def save(self) -> None:
+        """Write a snapshot that a later open starts from."""
+        snapshots.write(
+            self._path,
+            KIND,
+            self.position,
+            {
+                "ids": self.rows.ids,
+                "alive": self.rows.alive,
+                "expires": self._expires[: len(self.rows)],
+                **self._postings.arrays(),
+            },
+        )
+
+    def clear(self) -> None:
+        """Forget everything, the snapshot included."""
+        self._path.unlink(missing_ok=True)
+        self._reset()
