@@ -37,6 +37,13 @@ def accepted(slot: str, value: object) -> Any:
     return getattr(read(Slots, {slot: value}), slot)
 
 
+def outcome(slot: str, value: object) -> Any:
+    try:
+        return accepted(slot, value)
+    except InvalidInput as error:
+        return error
+
+
 def refused(slot: str, value: object) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
         read(Slots, {slot: value})
@@ -75,11 +82,13 @@ def test_an_integer_slot_refuses_everything_else(value: object) -> None:
 
 def test_a_bound_is_told_with_the_value_and_the_limit() -> None:
     error = refused("natural", "-1")
-    assert error.message == 'natural must be at least 0, not -1'
+    assert error.message == "natural must be at least 0, not -1"
     assert error.limit == 0
 
 
-@pytest.mark.parametrize(("value", "number"), [(1, 1.0), (0.5, 0.5), ("0.5", 0.5), ("-1e-3", -1e-3)])
+@pytest.mark.parametrize(
+    ("value", "number"), [(1, 1.0), (0.5, 0.5), ("0.5", 0.5), ("-1e-3", -1e-3)]
+)
 def test_a_number_slot_takes_any_finite_number(value: object, number: float) -> None:
     assert accepted("number", value) == number
 
@@ -200,12 +209,11 @@ def test_a_scalar_slot_refuses_containers_and_nan(value: object) -> None:
 
 
 @given(json_values.filter(lambda value: value is not None))
-def test_no_value_gets_anything_but_an_answer_or_a_short_refusal(value: object) -> None:
+def test_any_value_is_taken_or_refused_in_short(value: object) -> None:
     for slot in Slots.model_fields:
         for form in (value, json.dumps(value)):
-            try:
-                read(Slots, {slot: form})
-            except InvalidInput as error:
+            error = outcome(slot, form)
+            if isinstance(error, InvalidInput):
                 assert error.field == slot
                 assert len(error.message) < 300
 

@@ -1,6 +1,6 @@
 """``veles-memory serve``: the MCP server over standard input and output."""
 
-import sys
+from functools import partial
 
 import click
 
@@ -8,6 +8,16 @@ import click
 @click.command()
 def command() -> None:
     """Serve MCP over standard input and output until the client goes away."""
+    from veles_core.server import pipes
+
+    claimed = pipes.claim()  # before a plugin or the SDK is imported and can print
+    from veles_core.plugins import discover
+    from veles_core.server.app import configure_log, open_memory
+    from veles_core.settings import Settings, load, selected_plugins
+
+    settings = load(Settings)
+    registry = discover(selected_plugins())
+    configure_log(settings, registry)
     from veles_core.server.stdio import serve
 
-    sys.exit(serve())
+    serve(partial(open_memory, settings, registry), claimed)

@@ -48,7 +48,7 @@ def decode(line: bytes) -> mcp.JSONRPCMessage:
             request_id = _ID.validate_python(document["id"])
         if "\ufffd" in text and not _is_utf8(line):
             raise Refused(mcp.PARSE_ERROR, "the line is not valid UTF-8", request_id)
-        if "method" in document and not isinstance(document.get("params", {}), dict):
+        if "method" in document and not isinstance(document.get("params"), (dict, type(None))):
             raise Refused(mcp.INVALID_PARAMS, "params must be an object", request_id)
         return mcp.jsonrpc_message_adapter.validate_python(document, by_name=False)
     except ValidationError:
