@@ -18,7 +18,7 @@ import pluggy
 from veles_core import hookspecs
 from veles_core.errors import ConfigurationError
 from veles_core.hookspecs import ENTRY_POINT_GROUP, Backend, Host
-from veles_core.settings import BackendSettings, load, variables
+from veles_core.settings import BackendSettings, load, target_variable, variables
 
 Kind = Literal["store", "embedder", "extractor", "tokenizer"]
 
@@ -88,13 +88,13 @@ class Registry:
             + (f"; broken plugins: {'; '.join(broken)}" if broken else "")
         )
 
-    def open(self, kind: Kind, name: str, host: Host) -> Any:
-        """Open the backend of a kind by name with its own settings.
+    def open(self, kind: Kind, name: str, host: Host, target: bool = False) -> Any:
+        """Open the backend of a kind by name with its own settings, or a migration's target's.
 
         A library that is missing becomes a ConfigurationError with the install command.
         """
         backend = self.find(kind, name)
-        settings = load(backend.settings) if backend.settings is not None else None
+        settings = load(backend.settings, target) if backend.settings is not None else None
         try:
             return backend.open(settings, host)
         except ImportError as error:
@@ -108,7 +108,8 @@ class Registry:
         models: Iterable[type[BackendSettings]] = (
             offer.backend.settings for offer in self.offers if offer.backend.settings
         )
-        return {name for model in models for name in variables(model)}
+        names = {name for model in models for name in variables(model)}
+        return names | {target for name in names if (target := target_variable(name))}
 
 
 def discover(selected: Sequence[str] | None = None) -> Registry:

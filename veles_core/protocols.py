@@ -229,6 +229,14 @@ class Store(Protocol):
         """
         ...
 
+    def compact(self) -> None:
+        """Give the space of what was deleted back to the system, as far as it can be."""
+        ...
+
+    def dispose(self) -> None:
+        """Close, and remove this epoch with everything in it. Other epochs stay."""
+        ...
+
     def close(self) -> None:
         """Release everything; idempotent."""
         ...

@@ -87,9 +87,11 @@ class Settings(BackendSettings):
 S = TypeVar("S", bound=BackendSettings)
 
 
-def load(settings: type[S]) -> S:
+def load(settings: type[S], target: bool = False) -> S:
     """Read one settings class from the environment, the file and its defaults.
 
+    With ``target`` a ``VELESDB_MEMORY_TARGET_…`` variable stands in for the
+    ``VELESDB_MEMORY_EMBEDDER_…`` one: a migration's two embedders may be of one backend.
     Raises ConfigurationError naming each variable at fault, never a secret's value. The
     log notes an older alias that is set in vain.
     """
@@ -109,6 +111,8 @@ def load(settings: type[S]) -> S:
         if winner != name:
             log.warning("%s is used; the older %s is set too and ignored", winner, name)
     defaults = {n: v for n, v in from_file.items() if id(names[n]) not in winners}
+    if target:
+        defaults |= _target_values(names)
     try:
         return settings(**defaults)
     except ValidationError as error:
@@ -132,6 +136,17 @@ def variables(settings: type[BaseSettings]) -> dict[str, FieldInfo]:
                 name: field for name in field.validation_alias.choices if isinstance(name, str)
             }
     return names
+
+
+def target_variable(name: str) -> str | None:
+    """The variable that stands in for an embedder's one while it is a migration's target."""
+    role, target = PREFIX + "EMBEDDER_", PREFIX + "TARGET_"
+    return target + name.removeprefix(role) if name.startswith(role) else None
+
+
+def _target_values(names: Iterable[str]) -> dict[str, str]:
+    pairs = ((name, target_variable(name)) for name in names)
+    return {name: os.environ[var] for name, var in pairs if var and os.environ.get(var)}
 
 
 def misspelt(known: Iterable[str]) -> list[str]:

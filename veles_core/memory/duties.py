@@ -6,6 +6,7 @@ takes it at its next turn.
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Final
 
 from veles_core.protocols import Store
@@ -19,7 +20,8 @@ log = logging.getLogger(__name__)
 class Duties:
     """A thread that reclaims expired things while this process holds the duty."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Callable[[], Store]) -> None:
+        """``store`` is asked at each turn, since a migration may change the answer."""
         self._store = store
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="veles-duties", daemon=True)
@@ -38,9 +40,10 @@ class Duties:
                 log.exception("reclaiming expired memories failed; trying again later")
 
     def _reclaim(self) -> None:
-        claim = self._store.claim("reclaim")
+        store = self._store()
+        claim = store.claim("reclaim")
         if claim is None:
             return
         with claim:
-            while not self._stopped.is_set() and self._store.reclaim(RECLAIM_BATCH):
+            while not self._stopped.is_set() and store.reclaim(RECLAIM_BATCH):
                 pass

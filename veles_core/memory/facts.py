@@ -13,18 +13,22 @@ from veles_core.clock import Clock
 from veles_core.errors import InvalidInput, NotFound, StoreError
 from veles_core.ids import edge_id, fact_id, identity_text
 from veles_core.limits import (
+    CONFIDENCE_PENALTY,
+    CONFIDENCE_REWARD,
     INITIAL_CONFIDENCE,
-    MAX_EMBEDDABLE_TEXT_BYTES,
     MAX_RELATION_BYTES,
     MAX_TTL_SECONDS,
 )
-from veles_core.memory.answers import Link
+from veles_core.memory import provenance, working
+from veles_core.memory.answers import Forgotten, Link, Reinforced
 from veles_core.memory.metadata import DATE, DATE_GIVEN, checked_metadata
-from veles_core.protocols import Store
+from veles_core.memory.text import byte_length, checked_text
+from veles_core.migration.epochs import Live
+from veles_core.protocols import Embedder, Store
 from veles_core.records import Edge, Fact, FactRecord
 
 if TYPE_CHECKING:
-    from veles_core.records import Matrix, Vector
+    from veles_core.records import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +100,6 @@ def check_targets(store: Store, drafted: Draft) -> None:
             )
 
 
-def checked_text(text: str, field: str, limit: int = MAX_EMBEDDABLE_TEXT_BYTES) -> str:
-    """The text without surrounding whitespace, refused if empty, too long or not text."""
-    if not isinstance(text, str):
-        raise InvalidInput(f"{field} must be a string", field=field, actual=type(text).__name__)
-    text = text.strip()
-    if not text:
-        raise InvalidInput(f"{field} is empty; give it some text", field=field)
-    size = byte_length(text, field)
-    if size > limit:
-        raise InvalidInput(
-            f"{field} is {size} bytes; at most {limit} fit an embedding model's window: "
-            "split it into several facts, or use remember_extracted",
-            field=field,
-            limit=limit,
-            actual=size,
-        )
-    return text
-
-
-def byte_length(text: str, field: str) -> int:
-    """The size in UTF-8; refuses half surrogate pairs, which have none."""
-    try:
-        return len(text.encode())
-    except UnicodeEncodeError:
-        raise InvalidInput(
-            f"{field} holds half of a surrogate pair, which is no character", field=field
-        ) from None
-
-
 def edge(source: int, relation: str, target: int, field: str = "relation") -> Edge:
     """The edge that a caller asks for; refuses bad labels and an edge from a memory to itself."""
     label = checked_relation(relation, field)
@@ -170,6 +145,40 @@ def expiry(ttl_seconds: int | None, clock: Clock) -> float | None:
     return clock.now() + ttl_seconds
 
 
-def records(written: Sequence[Fact], vectors: "Matrix") -> list[FactRecord]:
-    """Facts paired with their vectors, row by row."""
-    return [FactRecord(fact, vector) for fact, vector in zip(written, vectors, strict=True)]
+def write_all(store: Store, embedder: Embedder, drafts: Sequence[Draft]) -> None:
+    """Embed drafts, then write them all in one transaction or none."""
+    vectors = embedder.embed([drafted.content for drafted in drafts])
+    with store.transaction():
+        provenance.confirm(store, embedder.identity, vectors.shape[1])
+        for drafted, vector in zip(drafts, vectors, strict=True):
+            write(store, drafted, vector)
+
+
+def forget(store: Store, id: int) -> Forgotten:
+    """Delete a memory with its links; an unknown id is reported, not refused."""
+    with store.transaction():
+        return Forgotten(id, store.delete_facts([id]) > 0 or working.forget(store, id))
+
+
+def reinforce(store: Store, id: int, success: bool) -> Reinforced:
+    """Move a fact's confidence one step up or down, rounded so that sequences are exact."""
+    with store.transaction():
+        found = [fact for fact in store.get_facts([id]) if fact.kind == "fact"]
+        if not found:
+            raise NotFound(f"id: there is no memory {id}", field="id", actual=str(id))
+        step = CONFIDENCE_REWARD if success else -CONFIDENCE_PENALTY
+        confidence = round(min(1.0, max(0.0, found[0].confidence + step)), 6)
+        store.set_confidence(id, confidence)
+    return Reinforced(id, confidence)
+
+
+def embed_again(live: Live, ids: Sequence[int]) -> None:
+    """Give stored facts new vectors; everything else of them stays."""
+    store, embedder = live.store, live.embedder
+    batch = store.get_facts(ids)
+    if not batch:
+        return
+    vectors = embedder.embed([fact.content for fact in batch])
+    with store.transaction():
+        provenance.confirm(store, embedder.identity, vectors.shape[1])
+        store.put_facts([FactRecord(f, row) for f, row in zip(batch, vectors, strict=True)])

@@ -21,12 +21,12 @@ from veles_core.limits import (
 )
 from veles_core.memory.answers import FusedRecall, Memory, Recalled
 from veles_core.memory.dates import timeline
-from veles_core.memory.facts import byte_length
 from veles_core.memory.graph import walk
 from veles_core.memory.metadata import visible
 from veles_core.memory.ranking import bend, hybrid_keys, order
+from veles_core.memory.text import byte_length
 from veles_core.predicates import matches
-from veles_core.protocols import Store, WordSearch
+from veles_core.protocols import Embedder, QueryEmbedder, Store, WordSearch
 from veles_core.records import Fact, Predicate
 
 if TYPE_CHECKING:
@@ -55,7 +55,17 @@ class Candidates:
     keys: "npt.NDArray[np.float64]"
 
 
-def searchable(query: str, field: str = "query") -> str | None:
+def ask(embedder: Embedder, query: str, field: str = "query") -> Question | None:
+    """A query ready to be searched, its vector from the embedder; None if it is blank."""
+    text = _searchable(query, field)
+    if text is None:
+        return None
+    if isinstance(embedder, QueryEmbedder):
+        return Question(text, embedder.embed_query(text))
+    return Question(text, embedder.embed([text])[0])
+
+
+def _searchable(query: str, field: str) -> str | None:
     """The part of a query that is searched for, at most an embedder's window; None if blank."""
     size = byte_length(query, field)
     if size > MAX_QUERY_BYTES:

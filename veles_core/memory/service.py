@@ -5,15 +5,13 @@ store; the rules themselves are in the modules beside this one. All verbs are sy
 and may be called from several threads.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypeVar
 
 from veles_core.clock import SYSTEM_CLOCK, Clock
-from veles_core.errors import NotFound
 from veles_core.limits import (
-    CONFIDENCE_PENALTY,
-    CONFIDENCE_REWARD,
     DEFAULT_FUSED_HOPS,
     DEFAULT_GRAPH_BOOST,
     DEFAULT_LIST_LIMIT,
@@ -41,13 +39,16 @@ from veles_core.memory.answers import (
 from veles_core.memory.duties import Duties
 from veles_core.memory.filters import comparisons, equalities
 from veles_core.memory.metadata import visible
-from veles_core.memory.recall import Question, Ranking
+from veles_core.memory.recall import Ranking
 from veles_core.memory.transfer import Transferred
-from veles_core.protocols import Embedder, Progress, QueryEmbedder, Store
+from veles_core.migration.capture import Superseded
+from veles_core.migration.epochs import Epochs, Live, SingleEpoch
+from veles_core.migration.job import Limits
+from veles_core.migration.plane import Migrations, MigrationView
+from veles_core.protocols import Embedder, Progress, Store
 from veles_core.records import EmbeddingIdentity, Predicate, Problem
 
-if TYPE_CHECKING:
-    from veles_core.records import Matrix
+T = TypeVar("T")
 
 
 class MemoryService:
@@ -65,14 +66,16 @@ class MemoryService:
         clock: Clock = SYSTEM_CLOCK,
         ranking: Ranking = "hybrid",
         default_ttl: int | None = None,
+        epochs: Epochs | None = None,
     ) -> None:
+        """``epochs``, whose store and embedder these are, lets the embedding model change."""
         provenance.admit(store, embedder)
-        self.store = store
-        self.embedder = embedder
+        self._epochs = epochs or SingleEpoch(store, embedder)
         self._clock = clock
         self._ranking = ranking
         self._default_ttl = default_ttl
-        self._duties = Duties(store)
+        self._migrations = Migrations(epochs) if epochs else None
+        self._duties = Duties(lambda: self.live().store)
 
     def __enter__(self) -> Self:
         return self
@@ -88,8 +91,21 @@ class MemoryService:
     def close(self) -> None:
         """Stop the background duties and release the store and the embedder; idempotent."""
         self._duties.stop()
-        self.store.close()
-        self.embedder.close()
+        if self._migrations:
+            self._migrations.close()
+        self._epochs.close()
+
+    def live(self) -> Live:
+        """The store that serves now and its embedder; follows migrations of any process."""
+        return self._epochs.live()
+
+    def write(self, change: Callable[[Live], T]) -> T:
+        """Make a change on the store that serves, again if a migration hands over meanwhile."""
+        while True:
+            try:
+                return change(self.live())
+            except Superseded:
+                continue
 
     def remember(
         self,
@@ -104,17 +120,9 @@ class MemoryService:
         drafted = facts.draft(
             fact, clock=self._clock, links=links, metadata=metadata, ttl_seconds=ttl
         )
-        facts.check_targets(self.store, drafted)
-        self.write_facts([drafted])
+        facts.check_targets(self.live().store, drafted)
+        self.write(lambda live: facts.write_all(live.store, live.embedder, [drafted]))
         return Remembered(drafted.id)
-
-    def write_facts(self, drafts: Sequence[facts.Draft]) -> None:
-        """Embed and write drafts, all in one transaction or none."""
-        vectors = self.embed([drafted.content for drafted in drafts])
-        with self.store.transaction():
-            self._confirm(vectors.shape[1])
-            for drafted, vector in zip(drafts, vectors, strict=True):
-                facts.write(self.store, drafted, vector)
 
     def recall(
         self,
@@ -123,21 +131,21 @@ class MemoryService:
         filter: Mapping[str, Any] | None = None,
     ) -> Recalled:
         """The memories that answer a query best, with an optional exact-match filter."""
-        predicates = equalities(filter)
-        question = self._question(query, "query") if k > 0 else None
+        live, predicates = self.live(), equalities(filter)
+        question = recall.ask(live.embedder, query) if k > 0 else None
         if question is None:
             return recall.NOTHING
-        return recall.recall(self.store, question, k, predicates, self._ranking)
+        return recall.recall(live.store, question, k, predicates, self._ranking)
 
     def recall_where(
         self, query: str, filters: Sequence[Predicate], k: int = DEFAULT_RECALL_LIMIT
     ) -> Recalled:
         """The most similar memories among those that fulfil typed comparisons, all of them."""
-        predicates = comparisons(filters)
-        question = self._question(query, "query") if k > 0 else None
+        live, predicates = self.live(), comparisons(filters)
+        question = recall.ask(live.embedder, query) if k > 0 else None
         if question is None:
             return recall.NOTHING
-        return recall.recall_where(self.store, question, k, predicates)
+        return recall.recall_where(live.store, question, k, predicates)
 
     def recall_fused(
         self,
@@ -150,13 +158,13 @@ class MemoryService:
         date_field: str | None = None,
     ) -> FusedRecall:
         """Recall together with what typed links reach from the best hit, ranked as one."""
-        predicates = equalities(filter)
+        live, predicates = self.live(), equalities(filter)
         recall.check_boost(graph_boost)
-        question = self._question(query, "query") if k > 0 else None
+        question = recall.ask(live.embedder, query) if k > 0 else None
         if question is None:
             return FusedRecall(())
         return recall.recall_fused(
-            self.store,
+            live.store,
             question,
             k,
             predicates,
@@ -169,27 +177,19 @@ class MemoryService:
 
     def relate(self, source: int, target: int, relation: str) -> Related:
         """Link two memories: ``source`` *relation* ``target``. Idempotent."""
-        return graph.relate(self.store, source, target, relation)
+        return self.write(lambda live: graph.relate(live.store, source, target, relation))
 
     def unrelate(self, source: int, target: int, relation: str) -> Unrelated:
         """Undo ``relate``; an absent edge is reported, not refused."""
-        return graph.unrelate(self.store, source, target, relation)
+        return self.write(lambda live: graph.unrelate(live.store, source, target, relation))
 
     def forget(self, id: int) -> Forgotten:
         """Delete a memory with its links, and entities that nothing mentions any more."""
-        with self.store.transaction():
-            return Forgotten(id, self.store.delete_facts([id]) > 0)
+        return self.write(lambda live: facts.forget(live.store, id))
 
     def feedback(self, id: int, success: bool) -> Reinforced:
         """Reinforce a memory with an outcome; its confidence moves up or down in [0, 1]."""
-        with self.store.transaction():
-            found = [fact for fact in self.store.get_facts([id]) if fact.kind == "fact"]
-            if not found:
-                raise NotFound(f"id: there is no memory {id}", field="id", actual=str(id))
-            step = CONFIDENCE_REWARD if success else -CONFIDENCE_PENALTY
-            confidence = round(min(1.0, max(0.0, found[0].confidence + step)), 6)
-            self.store.set_confidence(id, confidence)
-        return Reinforced(id, confidence)
+        return self.write(lambda live: facts.reinforce(live.store, id, success))
 
     def why(
         self,
@@ -198,19 +198,20 @@ class MemoryService:
         filter: Mapping[str, Any] | None = None,
     ) -> Trail:
         """The memory that matches a decision best, and all that typed links reach from it."""
-        predicates = equalities(filter)
-        question = self._question(decision, "decision")
-        seed = question and recall.seed(self.store, question, predicates, self._ranking)
+        live, predicates = self.live(), equalities(filter)
+        question = recall.ask(live.embedder, decision, "decision")
+        seed = question and recall.seed(live.store, question, predicates, self._ranking)
         if not seed:
             return Trail((), (), False)
-        return graph.walk(self.store, seed, min(max_hops, MAX_WHY_HOPS))
+        return graph.walk(live.store, seed, min(max_hops, MAX_WHY_HOPS))
 
     def memory_status(self) -> Status:
         """What runs, what filled the store, and how much is in it. Contacts no backend."""
-        recorded, running = self.store.provenance(), self.embedder.identity
+        live = self.live()
+        recorded, running = live.store.provenance(), live.embedder.identity
         if running.dimension is None and recorded is not None:
             running = EmbeddingIdentity(running.model, recorded.dimension, running.semantic)
-        return Status(running, recorded, ExtractionHealth(False), self.store.count())
+        return Status(running, recorded, ExtractionHealth(False), live.store.count())
 
     def list_memories(
         self,
@@ -220,8 +221,8 @@ class MemoryService:
         include_internal: bool = False,
     ) -> Page:
         """One page of all memories by ascending id, from above ``cursor``."""
-        limit = max(1, min(limit, MAX_LIST_LIMIT))
-        found = self.store.scan_facts(cursor, limit + 1, equalities(filter), include_internal)
+        store, limit = self.live().store, max(1, min(limit, MAX_LIST_LIMIT))
+        found = store.scan_facts(cursor, limit + 1, equalities(filter), include_internal)
         memories = tuple(
             Memory(
                 fact.id,
@@ -232,40 +233,38 @@ class MemoryService:
         )
         return Page(memories, memories[-1].id if len(found) > limit else None)
 
+    def migration_start(self, target_backend: str, limits: Limits) -> MigrationView:
+        """Start moving the memory to another embedding model while it serves."""
+        if self._migrations is None:
+            return MigrationView(False)
+        return self._migrations.start(target_backend, limits)
+
+    def migration_status(self) -> MigrationView:
+        """The migration's job and its progress."""
+        return self._migrations.status() if self._migrations else MigrationView(False)
+
+    def migration_cancel(self) -> MigrationView:
+        """End the migration while the source is still authoritative."""
+        return self._migrations.cancel() if self._migrations else MigrationView(False)
+
+    def migration_recover(self) -> MigrationView:
+        """Go on with a stopped migration."""
+        return self._migrations.recover() if self._migrations else MigrationView(False)
+
     def check(self, repair: bool = False) -> list[Problem]:
         """Compare everything stored with what it should be; ``repair`` mends, losing nothing."""
         return [
             self._embed_again(problem) if repair and problem.code == "vector-missing" else problem
-            for problem in self.store.check(repair)
+            for problem in self.live().store.check(repair)
         ]
 
     def import_items(self, items: Iterable[transfer.Item], progress: Progress) -> Transferred:
         """Write exported items as they were, embedding their facts with the present model."""
-        return transfer.import_items(
-            self.store, items, self.embed, self._confirm, self._clock.now(), progress
-        )
-
-    def embed(self, texts: Sequence[str]) -> "Matrix":
-        """Unit vectors of texts by the configured embedder."""
-        return self.embedder.embed(texts)
+        live = self.live()
+        return transfer.import_items(live.store, live.embedder, items, self._clock.now(), progress)
 
     def _embed_again(self, problem: Problem) -> Problem:
         """Give facts whose vector is missing or damaged a new one; their ids stay."""
         for start in range(0, len(problem.ids), 256):
-            batch = self.store.get_facts(problem.ids[start : start + 256])
-            vectors = self.embed([fact.content for fact in batch])
-            with self.store.transaction():
-                self._confirm(vectors.shape[1])
-                self.store.put_facts(facts.records(batch, vectors))
+            self.write(partial(facts.embed_again, ids=problem.ids[start : start + 256]))
         return Problem(problem.code, problem.message, problem.ids, repaired=True)
-
-    def _confirm(self, dimension: int) -> None:
-        provenance.confirm(self.store, self.embedder.identity, dimension)
-
-    def _question(self, text: str, field: str) -> Question | None:
-        searched = recall.searchable(text, field)
-        if searched is None:
-            return None
-        if isinstance(self.embedder, QueryEmbedder):
-            return Question(searched, self.embedder.embed_query(searched))
-        return Question(searched, self.embed([searched])[0])

@@ -7,21 +7,20 @@ written: the reading store embeds again, whatever model it has.
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from veles_core.errors import InvalidInput
 from veles_core.ids import edge_id, entity_id, fact_id, parse_id
 from veles_core.limits import MAX_METADATA_BYTES
-from veles_core.memory.facts import checked_relation, checked_text
+from veles_core.memory import provenance
+from veles_core.memory.facts import checked_relation
 from veles_core.memory.metadata import plain_json
-from veles_core.protocols import Progress, Store
+from veles_core.memory.text import checked_text
+from veles_core.protocols import Embedder, Progress, Store
 from veles_core.records import Document, Edge, Fact, FactKind, FactRecord
-
-if TYPE_CHECKING:
-    from veles_core.records import Matrix
 
 PAGE: Final = 1000  # things read or written at once
 ALL: Final = 2**62  # no limit on the edges of one fact
@@ -81,14 +80,9 @@ def read_items(lines: Iterable[str]) -> Iterator[tuple[int, Item]]:
 
 
 def import_items(
-    store: Store,
-    items: Iterable[Item],
-    embed: Callable[[Sequence[str]], "Matrix"],
-    confirm: Callable[[int], None],
-    now: float,
-    progress: Progress,
+    store: Store, embedder: Embedder, items: Iterable[Item], now: float, progress: Progress
 ) -> Transferred:
-    """Write items, a transaction a page; ``confirm`` is called in it with the dimension.
+    """Write items, a transaction a page.
 
     A fact that is there already is replaced. What has expired by ``now`` is left out, and
     so are edges to it.
@@ -98,7 +92,7 @@ def import_items(
         while page := list(islice(run, PAGE)):
             live = [item for item in page if not _expired(item, now)]
             if kind is Fact:
-                written = _put_facts(store, live, embed, confirm)
+                written = _put_facts(store, embedder, live)
             elif kind is Edge:
                 written = _put_edges(store, live)
             else:
@@ -108,18 +102,13 @@ def import_items(
     return done
 
 
-def _put_facts(
-    store: Store,
-    facts: Sequence[Any],
-    embed: Callable[[Sequence[str]], "Matrix"],
-    confirm: Callable[[int], None],
-) -> Transferred:
+def _put_facts(store: Store, embedder: Embedder, facts: Sequence[Any]) -> Transferred:
     embedded = [fact for fact in facts if fact.kind == "fact"]
     hubs = [FactRecord(fact, None) for fact in facts if fact.kind == "entity"]
-    vectors = list(embed([fact.content for fact in embedded])) if embedded else []
+    vectors = list(embedder.embed([fact.content for fact in embedded])) if embedded else []
     with store.transaction():
         if embedded:
-            confirm(len(vectors[0]))
+            provenance.confirm(store, embedder.identity, len(vectors[0]))
         rows = zip(embedded, vectors, strict=True)
         store.put_facts([*(FactRecord(fact, vector) for fact, vector in rows), *hubs])
     return Transferred(facts=len(facts))

@@ -7,8 +7,9 @@ from pathlib import Path
 from veles_core.errors import ConfigurationError
 from veles_core.hookspecs import Host
 from veles_core.memory.service import MemoryService
+from veles_core.migration.epochs import FIRST, Epochs
 from veles_core.plugins import Registry, discover
-from veles_core.protocols import Store
+from veles_core.protocols import Embedder, Store
 from veles_core.records import EmbeddingIdentity
 from veles_core.settings import Settings, load, misspelt, selected_plugins, variables
 
@@ -25,28 +26,43 @@ def open_memory(
     """
     settings = settings or load(Settings)
     registry = registry or discover(selected_plugins())
-    data_dir = prepared_directory(settings.path)
-    embedder = registry.open("embedder", settings.embedder, Host(data_dir))
+    host = Host(prepared_directory(settings.path))
+
+    def store_of(epoch: str, identity: EmbeddingIdentity | None) -> Store:
+        return open_store(settings, registry, identity, epoch)
+
+    def embedder_of(backend: str) -> Embedder:
+        embedder: Embedder = registry.open("embedder", backend, host, target=True)
+        return embedder
+
+    embedder: Embedder = registry.open("embedder", settings.embedder, host)
     try:
-        store = open_store(settings, registry, embedder.identity)
+        epochs = Epochs(store_of, embedder_of, embedder, settings.embedder)
     except BaseException:
         embedder.close()
         raise
+    live = epochs.live()
     try:
         return MemoryService(
-            store, embedder, ranking=settings.ranking, default_ttl=settings.default_ttl
+            live.store,
+            live.embedder,
+            ranking=settings.ranking,
+            default_ttl=settings.default_ttl,
+            epochs=epochs,
         )
     except BaseException:
-        store.close()
-        embedder.close()
+        epochs.close()
         raise
 
 
 def open_store(
-    settings: Settings, registry: Registry, identity: EmbeddingIdentity | None = None
+    settings: Settings,
+    registry: Registry,
+    identity: EmbeddingIdentity | None = None,
+    epoch: str = FIRST,
 ) -> Store:
-    """The configured store alone: readable whatever embedder is configured."""
-    host = Host(prepared_directory(settings.path), identity=identity)
+    """One epoch of the configured store alone: readable whatever embedder is configured."""
+    host = Host(prepared_directory(settings.path), epoch=epoch, identity=identity)
     store: Store = registry.open("store", settings.store, host)
     return store
 

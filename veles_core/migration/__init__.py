@@ -1,0 +1,1 @@
+"""Changing the embedding model while the memory serves."""
