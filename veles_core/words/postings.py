@@ -15,10 +15,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from veles_core.words.small import significant
+
 FORMAT: Final = 1  # of the arrays; raise it whenever terms, impacts or the layout change
 
-K1: Final = 1.2  # how soon repeating a word stops to matter
-B: Final = 0.75  # how much a long fact has to pay for its length
+K1: Final = 0.9  # how soon repeating a word stops to matter
+B: Final = 0.4  # how much a long fact has to pay for its length
 PIVOT: Final = 24.0  # terms of a fact of ordinary length (120 characters)
 
 _Rows = npt.NDArray[np.int32]
@@ -173,10 +175,10 @@ class Postings:
     def _weighted(
         self, query_terms: Sequence[str], alive: npt.NDArray[np.bool_] | None, total: int
     ) -> list[tuple[np.float32, _Rows, _Impacts]]:
-        """Inverse document frequency, rows and impacts of each distinct query term."""
+        """Inverse document frequency, rows and impacts of each term that counts, once each."""
         count = total if alive is None else int(np.count_nonzero(alive))
         weighted = []
-        for key in dict.fromkeys(map(_key, query_terms)):
+        for key in dict.fromkeys(map(_key, significant(query_terms))):
             rows, impacts = self._find(key)
             if len(rows) and rows[-1] >= total:
                 end = int(np.searchsorted(rows, total))
