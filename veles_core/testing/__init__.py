@@ -15,7 +15,8 @@ The contracts state every promise of ``veles_core.protocols``. Needs pytest.
 import pytest
 
 # Failing asserts of a contract show their values, as those of a test file do.
-pytest.register_assert_rewrite("veles_core.testing")
+_CONTRACTS = ("embedder", "extractor", "index", "plugin", "store", "tokenizer")
+pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in _CONTRACTS))
 
 from veles_core.testing.clock import SettableClock  # noqa: E402
 from veles_core.testing.embedder import EmbedderContract, RemoteEmbedderContract  # noqa: E402

@@ -10,14 +10,17 @@ NOON: Final = 1_750_000_000.0  # where a fresh clock stands: some day in June 20
 class SettableClock(Clock):
     """Wall time that moves only by ``advance`` and ``set``, in Unix seconds."""
 
+    _hand: list[float]
+
     def __init__(self, seconds: float = NOON) -> None:
-        self.seconds = seconds
-        super().__init__(now=lambda: self.seconds)
+        hand = [seconds]
+        super().__init__(now=lambda: hand[0])
+        object.__setattr__(self, "_hand", hand)  # a Clock is frozen; what its hand shows isn't
 
     def set(self, seconds: float) -> None:
         """Stand at this instant from now on."""
-        self.seconds = seconds
+        self._hand[0] = seconds
 
     def advance(self, seconds: float) -> None:
         """Move on by this much."""
-        self.seconds += seconds
+        self._hand[0] += seconds

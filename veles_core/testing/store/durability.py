@@ -204,6 +204,31 @@ class DurabilityContract(StoreFixtures):
         assert_filled(store)
         store.close()
 
+    def test_disposing_removes_one_epoch_and_no_other(
+        self, open_store: StoreOpener, host: Host
+    ) -> None:
+        other_host = replace(host, epoch=host.epoch + "b")
+        store, other = open_store(host), open_store(other_host)
+        fill(store)
+        other.put_facts([record(7)])
+        other.put_documents("n", [Document("k", b"1")])
+        other.dispose()
+        other.close()
+        assert_filled(store)
+        other = open_store(other_host)
+        assert everything(other) == []
+        assert other.namespaces() == []
+        assert other.provenance() is None
+        other.close()
+        store.close()
+
+    def test_compacting_loses_nothing(self, store: Store) -> None:
+        fill(store)
+        store.put_facts([record(n, "x" * 2000) for n in range(100, 400)])
+        store.delete_facts(range(100, 400))
+        store.compact()
+        assert_filled(store)
+
     def test_writes_that_returned_outlive_a_kill(
         self,
         open_peer: Callable[[], Peer],

@@ -1,5 +1,7 @@
 """What a store promises of vector search: exactly min(k, matching), stable, filtered first."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,12 @@ class SearchContract(StoreFixtures):
         )
         found = store.similarities(EAST, [3, 1, HIGH])
         assert found == pytest.approx([0.5**0.5, 1, -1], abs=1e-6)
+        store.put_facts([FactRecord(Fact(4, "bare"), None)])
+        # Another process may delete a fact between two calls: the lengths still agree.
+        absent, bare, there = store.similarities(EAST, [99, 4, 1])
+        assert math.isnan(absent)
+        assert math.isnan(bare)
+        assert there == pytest.approx(1, abs=1e-6)
 
     def test_the_dimension_may_be_unknown_at_first(
         self, open_store: StoreOpener, host: Host

@@ -66,6 +66,7 @@ class WordSearchContract(StoreFixtures):
     def test_scores_come_in_the_order_asked(self, words: WordSearch) -> None:
         all_scores = words.word_scores("cluster", range(8))
         assert words.word_scores("cluster", [6, 3, 0]) == [all_scores[n] for n in (6, 3, 0)]
+        assert words.word_scores("cluster", [99, 6]) == [0, all_scores[6]]
         assert words.word_scores("cluster", []) == []
 
     def test_equal_scores_are_ordered_by_unsigned_id(self, store: Store) -> None:
