@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import pluggy
 
-from veles_core import hookspecs
+from veles_core import __version__, hookspecs
 from veles_core.errors import ConfigurationError
 from veles_core.hookspecs import ENTRY_POINT_GROUP, Backend, Host
 from veles_core.settings import BackendSettings, load, target_variable, variables
@@ -117,7 +117,7 @@ def discover(selected: Sequence[str] | None = None) -> Registry:
     plugins: list[Plugin] = []
     offers: list[Offer] = []
     builtin = importlib.import_module(BUILTIN)
-    _register(builtin, Plugin("builtin", "veles-memory", ""), plugins, offers)
+    _register(builtin, Plugin("builtin", "veles-memory", __version__), plugins, offers)
     points = sorted(
         entry_points(group=ENTRY_POINT_GROUP), key=lambda point: (point.name, point.value)
     )

@@ -185,7 +185,9 @@ def test_fused_recall_folds_in_what_links_reach(memory: MemoryService) -> None:
     )
     for number in range(80):
         memory.remember(f"A deploy note about the queue, number {number}", metadata={"kind": "log"})
-    fused = memory.recall_fused("why was the deploy postponed", 5, {"kind": "log"}, pool=5)
+    fused = memory.recall_fused(
+        "why was the deploy postponed", 5, {"kind": "log"}, graph_boost=1.0, pool=5
+    )
     found = {m.id for m in fused.memories}
     assert cause in found
     assert hidden not in found
