@@ -183,10 +183,15 @@ class Database:
         return self._connection.changes()
 
     def run_many(self, sql: str, bindings: Iterable[Sequence[Any]]) -> int:
-        """Run one writing statement a binding; how many rows they changed."""
+        """Run a writing statement once for each row of bindings; how many rows they changed."""
         before = self._connection.total_changes()
         self._connection.executemany(sql, bindings)
         return self._connection.total_changes() - before
+
+    def compact(self) -> None:
+        """Rewrite the database without its free pages."""
+        with self._lock, self._errors():
+            self._connection.execute("VACUUM")
 
     def data_version(self) -> tuple[int, int]:
         """Differs whenever any process may have written since it was last asked."""

@@ -44,7 +44,7 @@ from veles_core.memory.transfer import Transferred
 from veles_core.migration.capture import Superseded
 from veles_core.migration.epochs import Epochs, Live, SingleEpoch
 from veles_core.migration.job import Limits
-from veles_core.migration.plane import Migrations, MigrationView
+from veles_core.migration.plane import GRACE_SECONDS, Migrations, MigrationView
 from veles_core.protocols import Embedder, Progress, Store
 from veles_core.records import EmbeddingIdentity, Predicate, Problem
 
@@ -67,14 +67,18 @@ class MemoryService:
         ranking: Ranking = "hybrid",
         default_ttl: int | None = None,
         epochs: Epochs | None = None,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        """``epochs``, whose store and embedder these are, lets the embedding model change."""
+        """``epochs``, whose store and embedder these are, lets the embedding model change.
+
+        The store that a migration leaves behind is freed ``grace_seconds`` later.
+        """
         provenance.admit(store, embedder)
         self._epochs = epochs or SingleEpoch(store, embedder)
         self._clock = clock
         self._ranking = ranking
         self._default_ttl = default_ttl
-        self._migrations = Migrations(epochs) if epochs else None
+        self._migrations = Migrations(epochs, grace_seconds) if epochs else None
         self._duties = Duties(lambda: self.live().store)
 
     def __enter__(self) -> Self:

@@ -228,23 +228,22 @@ def commit(target: Store, paused_ms: int | None) -> Job:
 
 
 def remove(source: Store, target: Store) -> Job:
-    """End a job as cancelled and remove what it generated, if it is this job's own."""
-    with source.transaction():
-        job = control.read(source).job
-        if job is None:
-            raise StoreError("there is no migration to cancel")
-        made = control.read(target).job
-        filled = target.provenance()
-        own = made is not None and made.epoch_id == job.epoch_id
-        if not own or (filled and filled.model != job.target.model):
-            raise StoreError(
-                f"the destination {job.target.destination} isn't this migration's own; it was "
-                "left as it is"
-            )
-        job = control.write_job(source, replace(job.moved("cancelled"), recovery_action=None))
-        journal.clear(source)
+    """End a job as cancelled, after removing what it generated, if that is its own."""
+    job = control.read(source).job
+    if job is None:
+        raise StoreError("there is no migration to cancel")
+    made, filled = control.read(target).job, target.provenance()
+    removed_already = made is None and filled is None and not target.count().facts
+    own = made is not None and made.epoch_id == job.epoch_id
+    if not removed_already and (not own or (filled and filled.model != job.target.model)):
+        raise StoreError(
+            f"the destination {job.target.destination} isn't this migration's own; it was left "
+            "as it is"
+        )
     target.dispose()
-    return job
+    with source.transaction():
+        journal.clear(source)
+        return control.write_job(source, replace(job.moved("cancelled"), recovery_action=None))
 
 
 def _sampled(ready: bool, fits: bool, diverging: bool, estimate: int) -> Callable[[Job], Job]:

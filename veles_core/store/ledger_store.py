@@ -1,5 +1,6 @@
 """LedgerStore: a whole store from the ledger and any vector index."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -261,6 +262,15 @@ class LedgerStore:
     def check(self, repair: bool = False) -> list[Problem]:
         """Compare everything stored and derived with what it should be."""
         raise NotImplementedError
+
+    def compact(self) -> None:
+        """Give the space of what was deleted back to the file system."""
+        self._db.compact()
+
+    def dispose(self) -> None:
+        """Close, and remove this epoch's folder with everything in it."""
+        self.close()
+        shutil.rmtree(self._folder)
 
     def close(self) -> None:
         """Release everything; idempotent."""
