@@ -61,6 +61,7 @@ MAX_AUTOGRAPH_QUEUE: Final = 256  # beyond it facts are counted as dropped, neve
 MAX_FRAGMENTS: Final = 1024
 MAX_TOKEN_BUDGET: Final = 10_000_000
 MAX_TRANSCRIPT_BYTES: Final = 8 << 20
+MAX_TRANSCRIPT_SEGMENTS: Final = 32 << 10  # the largest transcript in default minimum segments
 MAX_INGEST_FILES: Final = 64
 MAX_INGEST_FILE_BYTES: Final = 1 << 20
 MAX_INGEST_TOTAL_BYTES: Final = 64 << 20

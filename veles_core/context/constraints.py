@@ -156,7 +156,8 @@ _FRENCH: Final = (
         "fr",
         "jamais",
         r"(?<!'ai )(?<!'as )(?<!'a )(?<!'avons )(?<!'avez )(?<!'ont )(?<!'avait )(?<!'avaient )"
-        r"(?<!\bsi )(?<!\bà )(?<!\bque )\bjamais\b(?! (?:vu|été|eu|je n'ai|il n'a|(?:venu|arrivé|parti|tombé|allé)e?s?)\b)",
+        r"(?<!\bsi )(?<!\bà )(?<!\bque )\bjamais\b"
+        r"(?! (?:vu|été|eu|je n'ai|il n'a|(?:venu|arrivé|parti|tombé|allé)e?s?)\b)",
     ),
     _sign(
         "fr",
@@ -176,10 +177,19 @@ _FRENCH: Final = (
     _sign("fr", "proscri", r"\bproscri(?:t|te|ts|tes|re)\b"),
     _sign("fr", "prohibé", r"\bprohibée?s?\b"),
     _sign("fr", "défen", r"\bdéfense de (?!thèse)\w+|\bdéfendue?s? d(?:e |')"),
-    _sign("fr", "aucun", r"\b(?:en|dans) aucun cas\b", r"\bsous aucun prétexte\b",
-          r"\baucune? (?:[\w'-]+ ){1,5}ne (?:doit|peut|devrait)\b"),
-    _sign("fr", "évite", rf"(?:{_START}|\b(?:et|surtout|veuillez) )évite[rz]?\b",
-          r"\b(?:à|faut|dois|doit|doivent|devez) éviter\b"),
+    _sign(
+        "fr",
+        "aucun",
+        r"\b(?:en|dans) aucun cas\b",
+        r"\bsous aucun prétexte\b",
+        r"\baucune? (?:[\w'-]+ ){1,5}ne (?:doit|peut|devrait)\b",
+    ),
+    _sign(
+        "fr",
+        "évite",
+        rf"(?:{_START}|\b(?:et|surtout|veuillez) )évite[rz]?\b",
+        r"\b(?:à|faut|dois|doit|doivent|devez) éviter\b",
+    ),
 )
 
 # German
@@ -272,11 +282,21 @@ _SPANISH: Final = (
     _sign("es", "jamás", r"\bjamás\b(?! (?:ha|he|han|hemos|había|vi|fue)\b)"),
     _sign("es", "prohib", r"\bprohib(?:id[oa]s?|en|ir|imos)\b"),
     _sign("es", "prohíb", r"\bprohíben?\b"),
-    _sign("es", "ning", r"\ben ningún (?:caso|momento)\b", r"\bbajo ning[uú]na? \w+",
-          r"\bde ninguna (?:manera|forma)\b", r"\bning[uú]na? (?:[\w-]+ ){1,3}(?:debe|puede)\b"),
-    _sign("es", "evit", rf"(?:{_START}|\b(?:por favor|y|e|sempre|siempre) )"
-          r"evit(?:a|e|en|em|ar|are|ate|i|emos)\b",
-          r"\b(?:debe|deben|hay que|deve|devem|da|a) (?:se )?evitar(?:e|se)?\b"),
+    _sign(
+        "es",
+        "ning",
+        r"\ben ningún (?:caso|momento)\b",
+        r"\bbajo ning[uú]na? \w+",
+        r"\bde ninguna (?:manera|forma)\b",
+        r"\bning[uú]na? (?:[\w-]+ ){1,3}(?:debe|puede)\b",
+    ),
+    _sign(
+        "es",
+        "evit",
+        rf"(?:{_START}|\b(?:por favor|y|e|sempre|siempre) )"
+        r"evit(?:a|e|en|em|ar|are|ate|i|emos)\b",
+        r"\b(?:debe|deben|hay que|deve|devem|da|a) (?:se )?evitar(?:e|se)?\b",
+    ),
 )
 
 _NAO: Final = (
@@ -331,8 +351,13 @@ _ITALIAN: Final = (
     _sign("it", "vietat", r"\bvietat[oaie]\b"),
     _sign("it", "divieto", r"\bdivieto\b"),
     _sign("it", "proibi", r"\bproibit[oaie]\b|\bproibisc(?:e|ono)\b"),
-    _sign("it", "nessun", r"\bin nessun caso\b", r"\bper nessun(?:a)? (?:motivo|ragione)\b",
-          r"\bnessuna? (?:[\w-]+ ){1,3}(?:deve|può)\b"),
+    _sign(
+        "it",
+        "nessun",
+        r"\bin nessun caso\b",
+        r"\bper nessun(?:a)? (?:motivo|ragione)\b",
+        r"\bnessuna? (?:[\w-]+ ){1,3}(?:deve|può)\b",
+    ),
 )
 
 _TABLE: Final = (*_ENGLISH, *_FRENCH, *_GERMAN, *_SPANISH, *_PORTUGUESE, *_ITALIAN)

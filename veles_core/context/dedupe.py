@@ -21,7 +21,7 @@ _LOWER: Final = bytes(range(256)).lower()
 class Twin(NamedTuple):
     """The fragment that survives in place of a duplicate."""
 
-    index: int
+    place: int
     exact: bool
 
 
@@ -37,7 +37,7 @@ def superseded_screenshots(items: Sequence[Item]) -> set[int]:
             continue
         if target in latest:
             old.add(latest[target])
-        latest[target] = item.index
+        latest[target] = item.place
     return old
 
 
@@ -63,7 +63,7 @@ def _survivor(group: Sequence[Item], twins: dict[int, Twin], *, exact: bool) -> 
     best = min(group, key=lambda item: (not item.cached, not item.critical, -item.priority))
     for item in group:
         if item is not best and (exact or not item.critical):
-            twins[item.index] = Twin(best.index, exact)
+            twins[item.place] = Twin(best.place, exact)
     return best
 
 

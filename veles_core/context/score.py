@@ -66,9 +66,7 @@ def memory_weight(
     """What a pulled memory is packed by: relevance or similarity, blended with importance."""
     score = memory.score if 0.0 <= memory.score <= 1.0 else 0.0
     return (
-        max(share, score)
-        + importance.confidence * memory.confidence
-        + importance.recency * recency
+        max(share, score) + importance.confidence * memory.confidence + importance.recency * recency
     )
 
 
