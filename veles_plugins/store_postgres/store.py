@@ -292,6 +292,10 @@ class PostgresStore:
         with self._database.writing() as connection:
             return check.check(connection, self._now(), repair)
 
+    def wait_for_index(self) -> None:
+        """Until an index that is being built is there."""
+        self._index.wait()
+
     def compact(self) -> None:
         self._database.run_alone(*(f"VACUUM (ANALYZE) {table}" for table in TABLES))
 
