@@ -157,8 +157,7 @@ def test_a_full_journal_refuses_the_write_and_loses_nothing(
     assert reached.wait(30)
     memory.feedback(ids[0], True)
     with pytest.raises(StoreError, match="journal is full"):
-        for id in ids:
-            memory.feedback(id, True)
+        [memory.feedback(id, True) for id in ids]
     expected = contents(memory)
     gate.set()
     awaited(memory, phase("committed"))
@@ -322,10 +321,10 @@ def test_an_empty_memory_migrates(open_memory: Opening) -> None:
 
 
 def test_without_a_control_plane_nothing_is_configured(
-    memory_without_epochs: MemoryService,
+    fixed_memory: MemoryService,
 ) -> None:
-    assert memory_without_epochs.migration_start("letters", LIMITS) == MigrationView(False)
-    assert memory_without_epochs.migration_status() == MigrationView(False)
+    assert fixed_memory.migration_start("letters", LIMITS) == MigrationView(False)
+    assert fixed_memory.migration_status() == MigrationView(False)
 
 
 def test_there_is_nothing_to_cancel_or_recover(open_memory: Opening) -> None:
