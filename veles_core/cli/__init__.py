@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "check": "check",
     "export": "export",
     "import": "import_",
+    "migrate-embeddings": "migrate_embeddings",
     "demo": "demo",
 }
 

@@ -164,6 +164,9 @@ class FollowingStore:
     def edges_to(self, targets: Sequence[int], limit: int) -> list[Edge]:
         return self.inner.edges_to(targets, limit)
 
+    def entity_edges(self, hub: int, incoming: bool, limit: int) -> list[Edge]:
+        return self.inner.entity_edges(hub, incoming, limit)
+
     def get_documents(self, namespace: str, keys: Sequence[str]) -> dict[str, Document]:
         return self.inner.get_documents(namespace, keys)
 

@@ -51,8 +51,11 @@ class Migrations:
         if self._thread is not None:
             self._thread.join()
 
-    def start(self, target_backend: str, limits: Limits) -> MigrationView:
-        """Prepare a job and its destination durably, then work on it in the background."""
+    def start(self, target_backend: str, limits: Limits, again: bool = False) -> MigrationView:
+        """Prepare a job and its destination durably, then work on it in the background.
+
+        With ``again`` a memory may be embedded anew with the model that filled it.
+        """
         limits = limits.checked()
         with self._lock:
             live = self._epochs.live()
@@ -62,7 +65,8 @@ class Migrations:
             identity = EmbeddingIdentity(
                 embedder.identity.model, len(proof), embedder.identity.semantic
             )
-            self._check_other(live, identity)
+            if not again:
+                self._check_other(live, identity)
             epoch = f"e{secrets.token_hex(8)}"
             job = Job(
                 epoch_id=epoch,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from veles_core.errors import StoreError, VelesError
+from veles_core.errors import BackendUnavailable, StoreError, VelesError
 from veles_core.migration import control, journal
 from veles_core.migration.capture import UNCAPTURED
 from veles_core.migration.carry import carry_documents, carry_edges, carry_facts
 from veles_core.migration.cutover import BackedOut, cut_over
-from veles_core.migration.job import Job
+from veles_core.migration.job import Job, Quality
 from veles_core.migration.quality import compare
 from veles_core.migration.replay import replay
 from veles_core.migration.verify import (
@@ -153,7 +153,7 @@ class Worker:
                 "cancel this migration and start it again"
             )
         if job.quality is None:
-            quality = compare(self._source, self._source_embedder, self._target, self._embedder)
+            quality = self._quality()
             self._update(lambda job: replace(job, quality=quality))
         found = differences(self._source, self._target)
         while found and replay(
@@ -167,6 +167,13 @@ class Worker:
                 f"{len(left.facts)} facts and {len(left.documents)} documents differ between "
                 "source and target with nothing left to replay: cancel this migration"
             )
+
+    def _quality(self) -> Quality | None:
+        """How the two models answer the same questions; unknown while the old one is away."""
+        try:
+            return compare(self._source, self._source_embedder, self._target, self._embedder)
+        except BackendUnavailable:
+            return None
 
     def _cut_over(self) -> bool:
         job = self._update(lambda job: job.moved("quiescing"))
