@@ -57,7 +57,7 @@ _FOLDED: Final[dict[int, str | int | None]] = {
     ),
     **str.maketrans("øØłŁđĐðÐħĦıيىكة", "oOlLdDdDhHiییکه"),
     **{ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"},
-    **{ord("þ"): "th", ord("Þ"): "TH"},
+    **{ord("ß"): "ss", ord("ẞ"): "SS", ord("þ"): "th", ord("Þ"): "TH"},
     **dict.fromkeys(map(ord, "‘’‛ʼʹ′"), "'"),
     **dict.fromkeys(map(ord, "‐‑‒–−"), "-"),
 }
