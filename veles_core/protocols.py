@@ -182,6 +182,14 @@ class Store(Protocol):
         """Visible edges entering each target; otherwise as ``edges_from``."""
         ...
 
+    def entity_edges(self, hub: int, incoming: bool, limit: int) -> list[Edge]:
+        """Up to ``limit`` visible edges leaving (or entering) a hub, by id ascending.
+
+        Left out are its ``mentions`` edges to facts and the ``about`` edges of facts to it,
+        however many those are: what remains says something about the entity itself.
+        """
+        ...
+
     def put_documents(self, namespace: str, documents: Sequence[Document]) -> None:
         """Insert, or replace by key, documents of a namespace."""
         ...

@@ -6,7 +6,7 @@ from typing import Final
 from veles_core.ledger import state
 from veles_core.ledger.connect import Database
 from veles_core.ledger.ids import signed, unsigned
-from veles_core.records import Edge
+from veles_core.records import ABOUT, MENTIONS, Edge
 
 _ENDS_VISIBLE: Final = (
     " EXISTS (SELECT 1 FROM facts WHERE id = {source} AND (expires_at IS NULL OR expires_at > ?))"
@@ -14,15 +14,26 @@ _ENDS_VISIBLE: Final = (
     " EXISTS (SELECT 1 FROM facts WHERE id = {target} AND (expires_at IS NULL OR expires_at > ?))"
 )
 _OWN_ENDS_VISIBLE: Final = _ENDS_VISIBLE.format(source="edges.source", target="edges.target")
+_SCAFFOLD: Final = (
+    "CASE ?3"
+    f" WHEN '{ABOUT}' THEN (SELECT hub FROM facts WHERE id = ?2) <"
+    " (SELECT hub FROM facts WHERE id = ?4)"
+    f" WHEN '{MENTIONS}' THEN (SELECT hub FROM facts WHERE id = ?2) >"
+    " (SELECT hub FROM facts WHERE id = ?4)"
+    " ELSE 0 END"
+)
 
 
 def put(db: Database, edges: Iterable[Edge], now: float) -> None:
-    """Insert edges between visible facts; others would never be seen and are left out."""
+    """Insert edges between visible facts; others would never be seen and are left out.
+
+    An edge is scaffold if it links a fact with an entity that it is about.
+    """
     condition = _ENDS_VISIBLE.format(source="?2", target="?4").replace(" > ?)", " > ?5)")
     with db.transaction():
         added = db.run_many(
-            "INSERT OR IGNORE INTO edges(id, source, relation, target)"
-            f" SELECT ?1, ?2, ?3, ?4 WHERE {condition}",
+            "INSERT OR IGNORE INTO edges(id, source, relation, target, scaffold)"
+            f" SELECT ?1, ?2, ?3, ?4, {_SCAFFOLD} WHERE {condition}",
             [
                 (signed(edge.id), signed(edge.source), edge.relation, signed(edge.target), now)
                 for edge in edges
@@ -60,6 +71,12 @@ def outgoing(db: Database, sources: Sequence[int], limit: int, now: float) -> li
 def incoming(db: Database, targets: Sequence[int], limit: int, now: float) -> list[Edge]:
     """Visible edges entering each target, at most ``limit`` each, by id."""
     return _of(db, "target", targets, limit, now)
+
+
+def of_entity(db: Database, hub: int, incoming: bool, limit: int, now: float) -> list[Edge]:
+    """Visible edges of a hub in one direction that are not scaffold, by id."""
+    end = "target" if incoming else "source"
+    return _of(db, f"NOT scaffold AND {end}", [hub], limit, now)
 
 
 def _of(db: Database, end: str, ids: Sequence[int], limit: int, now: float) -> list[Edge]:

@@ -54,9 +54,11 @@ def _initial(db: Database) -> None:
         "CREATE TABLE fields(field TEXT, value BLOB, fact_id INTEGER,"
         " PRIMARY KEY(field, value, fact_id)) WITHOUT ROWID",
         "CREATE TABLE edges(id INTEGER PRIMARY KEY, source INTEGER NOT NULL,"
-        " target INTEGER NOT NULL, relation TEXT NOT NULL)",
+        " target INTEGER NOT NULL, relation TEXT NOT NULL, scaffold INTEGER NOT NULL)",
         "CREATE INDEX edges_source ON edges(source, id)",
         "CREATE INDEX edges_target ON edges(target, id)",
+        "CREATE INDEX edges_leaving ON edges(source, id) WHERE NOT scaffold",
+        "CREATE INDEX edges_entering ON edges(target, id) WHERE NOT scaffold",
         "CREATE TABLE documents(namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,"
         " expires_at REAL)",
         "CREATE UNIQUE INDEX documents_key ON documents(namespace, key)",

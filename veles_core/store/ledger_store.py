@@ -215,6 +215,11 @@ class LedgerStore:
         with self._db.reading():
             return edges.incoming(self._db, targets, limit, self._now())
 
+    def entity_edges(self, hub: int, incoming: bool, limit: int) -> list[Edge]:
+        """Up to ``limit`` visible edges of a hub without its links to the facts about it."""
+        with self._db.reading():
+            return edges.of_entity(self._db, hub, incoming, limit, self._now())
+
     def put_documents(self, namespace: str, documents_: Sequence[Document]) -> None:
         """Insert, or replace by key, documents of a namespace."""
         documents.put(self._db, namespace, documents_)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from veles_core.hookspecs import Host
 from veles_core.records import (
+    ABOUT,
+    MENTIONS,
     Counts,
     Document,
     Edge,
@@ -188,6 +190,26 @@ class PostgresStore:
 
     def edges_to(self, targets: Sequence[int], limit: int) -> list[Edge]:
         return self._edges("target", "source", targets, limit)
+
+    def entity_edges(self, hub: int, incoming: bool, limit: int) -> list[Edge]:
+        near, far, scaffold = (
+            ("target", "source", ABOUT) if incoming else ("source", "target", MENTIONS)
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT e.id, e.source, e.relation, e.target FROM edges e "
+                f"JOIN facts a ON a.id = e.{near} AND {visible('a')} "
+                f"JOIN facts b ON b.id = e.{far} AND {visible('b')} "
+                f"WHERE e.{near} = %(hub)s AND (e.relation <> %(scaffold)s OR b.hub) "
+                "ORDER BY e.id LIMIT %(limit)s",
+                {
+                    "hub": stored_id(hub),
+                    "scaffold": scaffold,
+                    "limit": limit,
+                    "now": self._now(),
+                },
+            ).fetchall()
+        return [rows.to_edge(row) for row in found]
 
     def _edges(self, near: str, far: str, ids: Sequence[int], limit: int) -> list[Edge]:
         with self._database.reading() as connection:

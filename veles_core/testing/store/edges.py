@@ -1,7 +1,7 @@
 """What a store promises of edges: put once, listed by id, gone with either end."""
 
 from veles_core.protocols import Store
-from veles_core.records import Edge
+from veles_core.records import ABOUT, MENTIONS, Edge
 from veles_core.testing.store.fixtures import HIGH, LAST, StoreFixtures, hub, ids, record
 
 
@@ -33,6 +33,23 @@ class EdgesContract(StoreFixtures):
         assert ids(store.edges_from([2, 0], 2)) == [20, 21, 0, 1]
         assert ids(store.edges_to([3], 4)) == [0, 1, 2, 3]
         assert store.edges_from([0], 0) == []
+
+    def test_an_entitys_edges_are_those_that_say_something_about_it(self, store: Store) -> None:
+        store.put_facts([record(1), record(2), hub(3, "three"), hub(4, "four")])
+        linked = [
+            Edge(n, *link)
+            for n, link in enumerate(
+                [(1, ABOUT, 3), (2, ABOUT, 3), (3, MENTIONS, 1), (3, MENTIONS, 2)]
+            )
+        ]
+        leaving = [Edge(HIGH, 3, MENTIONS, 4), Edge(20, 3, "needs", 4), Edge(21, 3, "owns", 1)]
+        entering = [Edge(LAST, 4, ABOUT, 3), Edge(30, 2, "names", 3), Edge(31, 1, MENTIONS, 3)]
+        store.put_edges([*linked, *leaving, *entering])
+        assert ids(store.entity_edges(3, False, 9)) == [20, 21, HIGH]
+        assert ids(store.entity_edges(3, True, 9)) == [30, 31, LAST]
+        assert ids(store.entity_edges(3, False, 2)) == [20, 21]
+        assert ids(store.entity_edges(4, True, 9)) == [20, HIGH]
+        assert store.entity_edges(99, True, 9) == []
 
     def test_an_edge_that_is_there_stays_as_it_is(self, store: Store) -> None:
         store.put_facts([record(n) for n in range(3)])
