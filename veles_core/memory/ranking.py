@@ -1,19 +1,26 @@
 """How the halves of a recall become one order. Pure functions over a pool of candidates."""
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
-_DECIMALS = 9  # keys closer than this are equal, so that rounding never decides an order
+_DECIMALS: Final = 9  # keys closer than this are equal, so that rounding never decides an order
 
 
 def hybrid_keys(similarities: npt.ArrayLike, word_scores: npt.ArrayLike) -> _Numbers:
-    """Cosine similarity and BM25 of a pool as keys in [0, 1]; shape (count,).
+    """Cosine similarity and BM25 of a pool as one key in [0, 1] each; shape (count,).
 
-    Each half is divided by its largest value in the pool, then they are averaged. What
-    has nothing in common with the query (no similarity above 0, no word) gets 0.
+    BM25 has no scale of its own, so it counts as a share of the pool's best. A similarity
+    has one and counts as it is, negative ones as 0: an embedder that found nothing near
+    then leaves the order to the words. A fact with no similarity and no shared word gets
+    0. ``benchmarks/locomo.py`` measures what this is worth.
     """
-    return (_share(similarities) + _share(word_scores)) / 2
+    words = np.asarray(word_scores, np.float64)
+    best = words.max(initial=0.0)
+    shares = words / best if best > 0 else words
+    return (np.clip(np.asarray(similarities, np.float64), 0.0, 1.0) + shares) / 2
 
 
 def bend(keys: npt.ArrayLike, confidences: npt.ArrayLike) -> _Numbers:
@@ -24,9 +31,3 @@ def bend(keys: npt.ArrayLike, confidences: npt.ArrayLike) -> _Numbers:
 def order(ids: npt.NDArray[np.uint64], keys: npt.ArrayLike) -> npt.NDArray[np.intp]:
     """The positions from the highest key to the lowest; equal keys by the lower id."""
     return np.lexsort((ids, -np.round(np.asarray(keys, np.float64), _DECIMALS)))
-
-
-def _share(values: npt.ArrayLike) -> _Numbers:
-    positive = np.maximum(np.asarray(values, np.float64), 0.0)
-    top = positive.max(initial=0.0)
-    return positive / top if top > 0 else positive
