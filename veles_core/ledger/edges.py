@@ -9,18 +9,16 @@ from veles_core.ledger.ids import signed, unsigned
 from veles_core.records import ABOUT, MENTIONS, Edge
 
 _ENDS_VISIBLE: Final = (
-    " EXISTS (SELECT 1 FROM facts WHERE id = {source} AND (expires_at IS NULL OR expires_at > ?))"
-    " AND"
-    " EXISTS (SELECT 1 FROM facts WHERE id = {target} AND (expires_at IS NULL OR expires_at > ?))"
+    " EXISTS (SELECT 1 FROM facts WHERE id = source AND (expires_at IS NULL OR expires_at > ?))"
+    " AND EXISTS (SELECT 1 FROM facts WHERE id = target AND (expires_at IS NULL OR expires_at > ?))"
 )
-_OWN_ENDS_VISIBLE: Final = _ENDS_VISIBLE.format(source="edges.source", target="edges.target")
-_SCAFFOLD: Final = (
-    "CASE ?3"
-    f" WHEN '{ABOUT}' THEN (SELECT hub FROM facts WHERE id = ?2) <"
-    " (SELECT hub FROM facts WHERE id = ?4)"
-    f" WHEN '{MENTIONS}' THEN (SELECT hub FROM facts WHERE id = ?2) >"
-    " (SELECT hub FROM facts WHERE id = ?4)"
-    " ELSE 0 END"
+_PUT: Final = (
+    "INSERT OR IGNORE INTO edges(id, source, relation, target, scaffold)"
+    f" SELECT ?1, a.id, ?3, b.id, CASE ?3 WHEN '{ABOUT}' THEN a.hub < b.hub"
+    f" WHEN '{MENTIONS}' THEN a.hub > b.hub ELSE 0 END"
+    " FROM facts AS a CROSS JOIN facts AS b"
+    " WHERE a.id = ?2 AND (a.expires_at IS NULL OR a.expires_at > ?5)"
+    " AND b.id = ?4 AND (b.expires_at IS NULL OR b.expires_at > ?5)"
 )
 
 
@@ -29,11 +27,9 @@ def put(db: Database, edges: Iterable[Edge], now: float) -> None:
 
     An edge is scaffold if it links a fact with an entity that it is about.
     """
-    condition = _ENDS_VISIBLE.format(source="?2", target="?4").replace(" > ?)", " > ?5)")
     with db.transaction():
         added = db.run_many(
-            "INSERT OR IGNORE INTO edges(id, source, relation, target, scaffold)"
-            f" SELECT ?1, ?2, ?3, ?4, {_SCAFFOLD} WHERE {condition}",
+            _PUT,
             [
                 (signed(edge.id), signed(edge.source), edge.relation, signed(edge.target), now)
                 for edge in edges
@@ -47,9 +43,7 @@ def delete(db: Database, ids: Iterable[int], now: float) -> int:
     with db.transaction():
         visible = removed = 0
         for id in map(signed, dict.fromkeys(ids)):
-            row = db.row(
-                f"SELECT 1 FROM edges WHERE id = ? AND {_OWN_ENDS_VISIBLE}", (id, now, now)
-            )
+            row = db.row(f"SELECT 1 FROM edges WHERE id = ? AND {_ENDS_VISIBLE}", (id, now, now))
             visible += row is not None
             removed += db.run("DELETE FROM edges WHERE id = ?", (id,))
         state.count(db, edges=-removed)
@@ -81,7 +75,7 @@ def of_entity(db: Database, hub: int, incoming: bool, limit: int, now: float) ->
 
 def _of(db: Database, end: str, ids: Sequence[int], limit: int, now: float) -> list[Edge]:
     sql = (
-        f"SELECT id, source, relation, target FROM edges WHERE {end} = ? AND {_OWN_ENDS_VISIBLE}"
+        f"SELECT id, source, relation, target FROM edges WHERE {end} = ? AND {_ENDS_VISIBLE}"
         " ORDER BY id LIMIT ?"
     )
     return [

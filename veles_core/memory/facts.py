@@ -19,7 +19,7 @@ from veles_core.limits import (
     MAX_RELATION_BYTES,
     MAX_TTL_SECONDS,
 )
-from veles_core.memory import provenance, working
+from veles_core.memory import entities, provenance, working
 from veles_core.memory.answers import Forgotten, Link, Reinforced
 from veles_core.memory.metadata import DATE, DATE_GIVEN, checked_metadata
 from veles_core.memory.text import byte_length, checked_text
@@ -81,6 +81,8 @@ def write(store: Store, drafted: Draft, vector: "Vector") -> None:
             metadata |= {DATE: earlier.metadata[DATE], DATE_GIVEN: True}
     fact = Fact(drafted.id, content, metadata, confidence, drafted.expires_at)
     store.put_facts([FactRecord(fact, vector)])
+    if earlier is not None:
+        entities.prolong(store, fact)
     if drafted.edges:
         store.put_edges(drafted.edges)
 
@@ -157,7 +159,7 @@ def write_all(store: Store, embedder: Embedder, drafts: Sequence[Draft]) -> None
 def forget(store: Store, id: int) -> Forgotten:
     """Delete a memory with its links; an unknown id is reported, not refused."""
     with store.transaction():
-        return Forgotten(id, store.delete_facts([id]) > 0 or working.forget(store, id))
+        return Forgotten(id, entities.forget(store, id) or working.forget(store, id))
 
 
 def reinforce(store: Store, id: int, success: bool) -> Reinforced:
