@@ -27,13 +27,15 @@ class ExactIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        """Open the snapshot at ``path`` (a suffix is added), or start empty."""
+        self._path = path.with_suffix(snapshots.SUFFIX)
         self._base: Matrix
         self._tail: Matrix
         self._reset()
-        snapshot = snapshots.read(path, KIND)
+        snapshot = snapshots.read(self._path, KIND)
         if snapshot is not None:
             self._base = snapshot.arrays["vectors"]
+            self._tail = np.empty((0, self._base.shape[1]), np.float32)
             self._rows = Rows(snapshot.arrays["ids"])
             self._position = snapshot.position
 

@@ -1,8 +1,7 @@
 """What a derived index has to follow: facts and deletions since a change sequence."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
     from veles_core.protocols import Ids
     from veles_core.records import Matrix
 
-BATCH: Final = 1000
+HISTORY: Final = 1 << 16  # changes for which deletions are remembered; older followers rebuild
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Facts put since a position, in the order of their changes; all along one axis.
+    """Facts that were put, in the order of their changes; all along one axis.
 
     ``expires`` is infinity for permanent facts; ``has_vector`` says for which of the
     facts ``vectors`` holds a row, in order.
@@ -35,9 +34,19 @@ class Changed:
     vectors: "Matrix"
 
 
+def bury(db: Database, ids: Sequence[int]) -> None:
+    """Record the deletion of facts, each as a change; takes the stored form of their ids."""
+    if ids:
+        first = state.advance(db, len(ids))
+        db.run_many(
+            "INSERT INTO tombstones(sequence, id) VALUES (?, ?)", enumerate(ids, start=first)
+        )
+        db.run("DELETE FROM tombstones WHERE sequence <= ?", (first - HISTORY,))
+
+
 def forgotten(db: Database, since: int) -> bool:
     """Whether deletions after ``since`` may no longer be on record."""
-    return 0 < since < state.sequence(db) - state.HISTORY
+    return 0 < since < state.sequence(db) - HISTORY
 
 
 def deleted(db: Database, since: int) -> "Ids":
@@ -45,24 +54,26 @@ def deleted(db: Database, since: int) -> "Ids":
     return unsigned_array(db.scan("SELECT id FROM tombstones WHERE sequence > ?", (since,)))
 
 
-def changed(db: Database, since: int) -> Iterator[Changed]:
-    """Batches of the facts put after ``since``, ascending by change."""
-    dimension = state.read(db).dimension
-    rows = db.scan(
+def put(db: Database, since: int, until: int, limit: int) -> Changed | None:
+    """The first ``limit`` facts put after ``since`` and up to ``until``; None if there are none."""
+    rows = db.rows(
         "SELECT changed, id, content, expires_at, vector FROM facts"
-        " LEFT JOIN vectors ON fact_id = id WHERE hub = 0 AND changed > ? ORDER BY changed",
-        (since,),
+        " LEFT JOIN vectors USING (changed)"
+        " WHERE hub = 0 AND changed > ? AND changed <= ? ORDER BY changed LIMIT ?",
+        (since, until, limit),
     )
-    while batch := list(islice(rows, BATCH)):
-        sequences, ids, contents, expires, vectors = zip(*batch, strict=True)
-        length = (dimension or 0) * 4
-        has_vector = np.array([v is not None and len(v) == length for v in vectors], np.bool_)
-        present = b"".join(v for v in vectors if v is not None and len(v) == length)
-        yield Changed(
-            np.array(sequences, np.int64),
-            unsigned_array((id,) for id in ids),
-            list(contents),
-            np.array([np.inf if e is None else e for e in expires], np.float64),
-            has_vector,
-            np.frombuffer(present, "<f4").reshape(-1, dimension or 1),
-        )
+    if not rows:
+        return None
+    dimension = state.read(db).dimension or 1
+    sequences, ids, contents, expires, vectors = zip(*rows, strict=True)
+    # A vector of a wrong length is as good as none; check() reports it.
+    usable = [vector is not None and len(vector) == 4 * dimension for vector in vectors]
+    found = b"".join(vector for vector, good in zip(vectors, usable, strict=True) if good)
+    return Changed(
+        np.array(sequences, np.int64),
+        unsigned_array((id,) for id in ids),
+        list(contents),
+        np.array([np.inf if moment is None else moment for moment in expires], np.float64),
+        np.array(usable, np.bool_),
+        np.frombuffer(found, "<f4").reshape(-1, dimension),
+    )

@@ -22,6 +22,7 @@ POLL_SECONDS: Final = 0.001  # SQLite's own handler backs off to 100 ms and star
 LONG_WRITE_SECONDS: Final = 0.02  # a writer that held the lock longer lets the others in
 GAP_SECONDS: Final = 0.004  # … for so long: a few polls
 CACHE_KIB: Final = 8192
+WAL_KEPT_BYTES: Final = 32 << 20  # what a burst of writes leaves on disk for the next one
 
 Row = tuple[Any, ...]
 
@@ -79,6 +80,7 @@ class Database:
                 for pragma in (
                     "journal_mode = WAL",
                     "synchronous = FULL",
+                    f"journal_size_limit = {WAL_KEPT_BYTES}",
                     "mmap_size = 0",
                     f"cache_size = -{CACHE_KIB}",
                     "temp_store = MEMORY",
@@ -189,7 +191,7 @@ class Database:
         return self._connection.total_changes() - before
 
     def compact(self) -> None:
-        """Rewrite the database without its free pages."""
+        """Rewrite the file without free pages; writers of all processes wait meanwhile."""
         with self._lock, self._errors():
             self._connection.execute("VACUUM")
 

@@ -1,29 +1,33 @@
 """Facts and hubs with their vectors: put, get, delete, scan, expiry."""
 
+import itertools
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 import numpy as np
 
 from veles_core.errors import StoreError
-from veles_core.ledger import edges, fields, state
+from veles_core.ledger import changes, edges, fields, state
 from veles_core.ledger.connect import Database, Row
-from veles_core.ledger.ids import signed, unsigned, unsigned_array
+from veles_core.ledger.ids import OFFSET, signed, unsigned, unsigned_array
 from veles_core.records import Fact, FactRecord
 
 if TYPE_CHECKING:
     from veles_core.protocols import Ids
 
-VISIBLE = "(facts.expires_at IS NULL OR facts.expires_at > ?)"
-_COLUMNS = "facts.id, content, metadata, confidence, expires_at, hub"
+VECTOR_ITEM: Final = "<f4"
+VECTOR_ITEM_BYTES: Final = 4
+
+VISIBLE: Final = "(facts.expires_at IS NULL OR facts.expires_at > ?)"
+_COLUMNS: Final = "facts.id, content, metadata, confidence, expires_at, hub"
+
+_to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    """A fact as its row will hold it."""
+class _Row(NamedTuple):
+    """A fact as the ledger holds it: its row, its fields, its vector's bytes and its key."""
 
     id: int
     content: str
@@ -31,90 +35,122 @@ class _Encoded:
     confidence: float
     expires_at: float | None
     hub: bool
+    fields: frozenset[fields.Field]
     vector: bytes | None
-    fields: frozenset[fields.Field]
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What an earlier row of the same id says."""
-
-    content: str
-    fields: frozenset[fields.Field]
-    expires_at: float | None
-    hub: bool
     changed: int
-    vector: bytes | None
+
+    def expired(self, now: float) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def looks_like(self, other: "_Row | None") -> bool:
+        """Whether the derived indexes see no difference."""
+        return (
+            other is not None
+            and self.content == other.content
+            and self.expires_at == other.expires_at
+            and self.hub == other.hub
+            and self.vector == other.vector
+        )
 
 
 def put(db: Database, records: Sequence[FactRecord], now: float) -> None:
     """Insert or replace facts. One that had expired starts anew, without its old edges."""
-    encoded = sorted({r.fact.id: _encode(r) for r in records}.values(), key=lambda fact: fact.id)
-    if not encoded:
+    fresh = {row.id: row for row in map(_encode, records)}  # the last of one id stays
+    if not fresh:
         return
     with db.transaction():
-        for length in {len(fact.vector) for fact in encoded if fact.vector is not None}:
-            state.admit_dimension(db, length // 4)
-        change = state.advance(db, len(encoded))
-        added = 0
-        for fact in encoded:
-            stored = _stored(db, fact.id)
-            if stored is not None and stored.expires_at is not None and stored.expires_at <= now:
-                edges.detach(db, fact.id)
-            added += (not fact.hub) - (stored is not None and not stored.hub)
-            _write(db, fact, stored, change)
-            change += 1
-        state.count(db, facts=added)
+        for length in {len(row.vector) for row in fresh.values() if row.vector is not None}:
+            state.admit_dimension(db, length // VECTOR_ITEM_BYTES)
+        stored = _stored(db, fresh)
+        for old in stored.values():
+            if old.expired(now):
+                edges.detach(db, old.id)
+        _write(db, sorted(fresh.values()), stored)  # neighbours share a page
 
 
-def _encode(record: FactRecord) -> _Encoded:
+def _encode(record: FactRecord) -> _Row:
     fact = record.fact
     vector = None
     if record.vector is not None:
-        if not np.isfinite(record.vector).all():
+        array = np.ascontiguousarray(record.vector, dtype=VECTOR_ITEM)
+        if not np.isfinite(array).all():
             raise StoreError("a vector holds NaN or infinity; nothing was stored")
-        vector = np.ascontiguousarray(record.vector, dtype="<f4").tobytes()
-    return _Encoded(
-        signed(fact.id),
+        vector = array.tobytes()
+    return _Row(
+        fact.id - OFFSET,
         fact.content,
-        json.dumps(dict(fact.metadata), ensure_ascii=False, allow_nan=False, separators=(",", ":")),
+        _to_json(dict(fact.metadata)),
         float(fact.confidence),
         fact.expires_at,
         fact.kind == "entity",
-        vector,
         fields.of(fact.metadata),
+        vector,
+        changed=0,
     )
 
 
-def _stored(db: Database, id: int) -> _Stored | None:
-    row = db.row(
-        "SELECT content, metadata, expires_at, hub, changed, vector FROM facts"
-        " LEFT JOIN vectors ON fact_id = id WHERE id = ?",
-        (id,),
+def _stored(db: Database, ids: Collection[int]) -> dict[int, _Row]:
+    """What the ledger holds of these ids, by id, expired or not."""
+    found = db.rows(
+        f"SELECT {_COLUMNS}, vector, facts.changed FROM carray(?) AS asked"
+        " CROSS JOIN facts ON facts.id = asked.value LEFT JOIN vectors USING (changed)",
+        (_carray(ids),),
     )
-    if row is None:
-        return None
-    content, metadata, expires_at, hub, changed, vector = row
-    return _Stored(content, fields.of(json.loads(metadata)), expires_at, bool(hub), changed, vector)
+    return {
+        id: _Row(
+            id,
+            content,
+            metadata,
+            confidence,
+            expires_at,
+            bool(hub),
+            fields.of(json.loads(metadata)),
+            vector,
+            changed,
+        )
+        for id, content, metadata, confidence, expires_at, hub, vector, changed in found
+    }
 
 
-def _write(db: Database, fact: _Encoded, stored: _Stored | None, change: int) -> None:
-    if stored is not None and (
-        (stored.content, stored.expires_at, stored.hub, stored.vector)
-        == (fact.content, fact.expires_at, fact.hub, fact.vector)
-    ):
-        change = stored.changed  # the indexes see no difference
-    db.run(
-        "INSERT OR REPLACE INTO facts(id, content, metadata, confidence, expires_at, hub, changed)"
+def _write(db: Database, fresh: Collection[_Row], stored: Mapping[int, _Row]) -> None:
+    """Bring rows, fields, vectors, sequence and counter from ``stored`` to ``fresh``."""
+    sequence = itertools.count(
+        state.advance(db, sum(not row.looks_like(stored.get(row.id)) for row in fresh))
+    )
+    facts_: list[tuple[Any, ...]] = []
+    vectors: list[tuple[int, bytes]] = []
+    left: list[tuple[int]] = []  # keys that changed facts leave behind
+    for row in fresh:
+        old = stored.get(row.id)
+        if old is not None and row.looks_like(old):
+            changed = old.changed
+        else:
+            changed = next(sequence)
+            if old is not None:
+                left.append((old.changed,))
+            if row.vector is not None:
+                vectors.append((changed, row.vector))
+        facts_.append((changed, *row[:6]))
+    db.run_many("DELETE FROM vectors WHERE changed = ?", left)
+    db.run_many(
+        "INSERT OR REPLACE INTO"
+        " facts(changed, id, content, metadata, confidence, expires_at, hub)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (fact.id, fact.content, fact.metadata, fact.confidence, fact.expires_at, fact.hub, change),
+        facts_,
     )
-    fields.replace(db, fact.id, stored.fields if stored else frozenset(), fact.fields)
-    if fact.vector is not None:
-        if stored is None or stored.vector != fact.vector:
-            db.run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (fact.id, fact.vector))
-    elif stored is not None and stored.vector is not None:
-        db.run("DELETE FROM vectors WHERE fact_id = ?", (fact.id,))
+    db.run_many("INSERT INTO vectors(changed, vector) VALUES (?, ?)", vectors)
+    none = frozenset[fields.Field]()
+    fields.replace(
+        db,
+        [
+            (row.id, stored[row.id].fields if row.id in stored else none, row.fields)
+            for row in fresh
+        ],
+    )
+    state.count(
+        db,
+        facts=sum(not row.hub for row in fresh) - sum(not row.hub for row in stored.values()),
+    )
 
 
 def get(db: Database, ids: Sequence[int], now: float) -> list[Fact]:
@@ -124,26 +160,29 @@ def get(db: Database, ids: Sequence[int], now: float) -> list[Fact]:
 
 def get_records(db: Database, ids: Sequence[int], now: float) -> list[FactRecord]:
     """As ``get``, with vectors."""
-    join = " LEFT JOIN vectors ON fact_id = facts.id"
+    join = " LEFT JOIN vectors USING (changed)"
     return [
-        FactRecord(_fact(row[:-1]), None if row[-1] is None else np.frombuffer(row[-1], "<f4"))
+        FactRecord(
+            _fact(row[:-1]), None if row[-1] is None else np.frombuffer(row[-1], VECTOR_ITEM)
+        )
         for row in _rows(db, ids, now, _COLUMNS + ", vector", join)
     ]
 
 
-def _rows(db: Database, ids: Sequence[int], now: float, columns: str, join: str) -> Iterable[Row]:
-    if len(ids) == 1:  # a plain look-up is three times as fast
-        return db.rows(
-            f"SELECT {columns} FROM facts{join} WHERE facts.id = ? AND {VISIBLE}",
-            (signed(ids[0]), now),
-        )
-    keys = np.fromiter(map(signed, ids), np.int64, len(ids))
+def _rows(db: Database, ids: Sequence[int], now: float, columns: str, join: str) -> list[Row]:
+    if not ids:  # SQLite's carray takes no empty array
+        return []
     # The join keeps the order of the array, and repeats what it repeats.
     return db.rows(
         f"SELECT {columns} FROM carray(?) AS asked CROSS JOIN facts ON facts.id = asked.value"
         f"{join} WHERE {VISIBLE}",
-        (apsw.carray(keys), now),
+        (_carray(list(map(signed, ids))), now),
     )
+
+
+def _carray(ids: Collection[int]) -> Any:
+    # SQLite takes no empty array; 0 rows are asked for by an id that NULL never equals.
+    return apsw.carray(np.fromiter(ids, np.int64, len(ids))) if ids else None
 
 
 def _fact(row: Row) -> Fact:
@@ -172,23 +211,16 @@ def set_confidence(db: Database, id: int, confidence: float, now: float) -> bool
 def delete(db: Database, ids: Iterable[int], now: float) -> int:
     """Delete facts and hubs with their vectors, fields and edges; how many were visible."""
     with db.transaction():
-        return sum(_delete(db, signed(id), now) for id in dict.fromkeys(ids))
-
-
-def _delete(db: Database, id: int, now: float) -> bool:
-    stored = _stored(db, id)
-    if stored is None:
-        return False
-    edges.detach(db, id)
-    fields.replace(db, id, stored.fields, frozenset())
-    db.run("DELETE FROM vectors WHERE fact_id = ?", (id,))
-    db.run("DELETE FROM facts WHERE id = ?", (id,))
-    if not stored.hub:
-        sequence = state.advance(db, 1)
-        state.count(db, facts=-1)
-        db.run("INSERT INTO tombstones(sequence, id) VALUES (?, ?)", (sequence, id))
-        db.run("DELETE FROM tombstones WHERE sequence <= ?", (sequence - state.HISTORY,))
-    return stored.expires_at is None or stored.expires_at > now
+        stored = _stored(db, {signed(id) for id in ids})
+        for id in stored:
+            edges.detach(db, id)
+        keys = [(row.changed,) for row in stored.values()]
+        db.run_many("DELETE FROM facts WHERE changed = ?", keys)
+        db.run_many("DELETE FROM vectors WHERE changed = ?", keys)
+        fields.replace(db, [(row.id, row.fields, frozenset()) for row in stored.values()])
+        changes.bury(db, [row.id for row in stored.values() if not row.hub])
+        state.count(db, facts=-sum(not row.hub for row in stored.values()))
+        return sum(not row.expired(now) for row in stored.values())
 
 
 def reclaim(db: Database, limit: int, now: float) -> int:

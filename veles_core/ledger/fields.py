@@ -32,18 +32,18 @@ def of(metadata: Metadata) -> frozenset[Field]:
     )
 
 
-def replace(db: Database, fact_id: int, old: frozenset[Field], new: frozenset[Field]) -> None:
-    """Change one fact's rows from ``old`` to ``new``; takes the stored form of the id."""
-    if old - new:
-        db.run_many(
-            "DELETE FROM fields WHERE field = ? AND value = ? AND fact_id = ?",
-            [(*row, fact_id) for row in old - new],
-        )
-    if new - old:
-        db.run_many(
-            "INSERT OR IGNORE INTO fields(field, value, fact_id) VALUES (?, ?, ?)",
-            [(*row, fact_id) for row in new - old],
-        )
+def replace(
+    db: Database, versions: Iterable[tuple[int, frozenset[Field], frozenset[Field]]]
+) -> None:
+    """Change the rows of facts, given as (stored form of the id, old rows, new rows)."""
+    gone: list[tuple[str, bytes, int]] = []
+    fresh: list[tuple[str, bytes, int]] = []
+    for id, old, new in versions:
+        gone += [(*field, id) for field in old - new]
+        fresh += [(*field, id) for field in new - old]
+    db.run_many("DELETE FROM fields WHERE field = ? AND value = ? AND fact_id = ?", gone)
+    # In the order of the table, neighbours share a page.
+    db.run_many("INSERT OR IGNORE INTO fields VALUES (?, ?, ?)", sorted(fresh))
 
 
 def matching(db: Database, predicate: Predicate, now: float) -> "Ids":

@@ -35,8 +35,10 @@ def _applied(db: Database) -> set[str]:
 def _initial(db: Database) -> None:
     """Ids are stored minus 2^63, which keeps the unsigned order in SQLite's signed integers.
 
-    ``changed`` is the sequence of the last change that derived indexes must follow.
-    ``state`` holds one row: counters, the sequence and what filled the store.
+    A fact's key is ``changed``, the sequence of its last change that derived indexes must
+    follow: facts and vectors are appended however random their ids, and what changed since
+    a position is one range. ``state`` holds one row: counters, the sequence and what filled
+    the store.
     """
     for statement in (
         "CREATE TABLE migrations(name TEXT PRIMARY KEY) WITHOUT ROWID",
@@ -45,12 +47,11 @@ def _initial(db: Database) -> None:
         " dimension INTEGER, model TEXT, semantic INTEGER)",
         "INSERT INTO state(one, token, sequence, facts, edges)"
         " VALUES (1, lower(hex(randomblob(8))), 0, 0, 0)",
-        "CREATE TABLE facts(id INTEGER PRIMARY KEY, content TEXT NOT NULL, metadata TEXT NOT NULL,"
-        " confidence REAL NOT NULL, expires_at REAL, hub INTEGER NOT NULL,"
-        " changed INTEGER NOT NULL)",
-        "CREATE UNIQUE INDEX facts_changed ON facts(changed) WHERE hub = 0",
+        "CREATE TABLE facts(changed INTEGER PRIMARY KEY, id INTEGER NOT NULL UNIQUE,"
+        " content TEXT NOT NULL, metadata TEXT NOT NULL, confidence REAL NOT NULL,"
+        " expires_at REAL, hub INTEGER NOT NULL)",
         "CREATE INDEX facts_expiry ON facts(expires_at, hub) WHERE expires_at IS NOT NULL",
-        "CREATE TABLE vectors(fact_id INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
+        "CREATE TABLE vectors(changed INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
         "CREATE TABLE fields(field TEXT, value BLOB, fact_id INTEGER,"
         " PRIMARY KEY(field, value, fact_id)) WITHOUT ROWID",
         "CREATE TABLE edges(id INTEGER PRIMARY KEY, source INTEGER NOT NULL,"

@@ -1,13 +1,10 @@
 """The one row that stands for the whole store: counters, change sequence, provenance."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from veles_core.errors import StoreError
 from veles_core.ledger.connect import Database
 from veles_core.records import EmbeddingIdentity
-
-HISTORY: Final = 1 << 16  # changes for which deletions are remembered; older followers rebuild
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,15 @@
 """LedgerStore: a whole store from the ledger and any vector index."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from veles_core.hookspecs import Host
-from veles_core.ledger import documents, edges, facts, fields, schema, state
+from veles_core.ledger import check, documents, edges, facts, fields, schema, state
 from veles_core.ledger.connect import Database
-from veles_core.protocols import VectorIndex
 from veles_core.records import (
     Counts,
     Document,
@@ -23,17 +21,17 @@ from veles_core.records import (
     Predicate,
     Problem,
 )
+from veles_core.store import audit
 from veles_core.store.claims import claim
-from veles_core.store.derived import Derived, snapshot_paths
+from veles_core.store.derived import Derived, OpenIndex
 from veles_core.store.eligible import Eligible, resolve
-from veles_core.store.words import WordIndex
+from veles_core.store.upkeep import Upkeep, due
 
 if TYPE_CHECKING:
     from veles_core.records import Vector
 
 LEDGER: Final = "ledger.db"
-
-OpenIndex = Callable[[Path], VectorIndex]
+SNAPSHOT_DUTY: Final = "snapshot"
 
 
 class LedgerStore:
@@ -55,10 +53,20 @@ class LedgerStore:
         self._db = Database(self._folder / LEDGER)
         try:
             schema.migrate(self._db)
+            with self._db.reading():
+                stored = state.read(self._db)
         except BaseException:
             self._db.close()
             raise
+        # What derives from a ledger that was here before isn't ours.
+        self._snapshots = self._folder / f"index-{stored.token}"
         self._derived: Derived | None = None
+        self._closed = False
+        self._written = 0  # changes by this process since it last saved
+        self._upkeep = Upkeep(
+            self._db, self._open_derived, lambda: self.claim(SNAPSHOT_DUTY), self._adopt
+        )
+        self._upkeep.saved_at = stored.sequence
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -72,13 +80,16 @@ class LedgerStore:
                 yield
             except BaseException:
                 # An index that has followed what is rolled back is worth nothing.
-                if self._derived is not None and self._derived.words.position > began_at:
+                if self._derived is not None and self._derived.position > began_at:
                     self._forget_derived()
                 raise
 
     def put_facts(self, records: Sequence[FactRecord]) -> None:
         """Insert, or replace by id, facts with their vectors. Their edges stay."""
-        facts.put(self._db, records, self._now())
+        with self.transaction():
+            facts.put(self._db, records, self._now())
+            self._written += len(records)
+            self._upkeep.see(state.sequence(self._db))
 
     def get_facts(self, ids: Sequence[int]) -> list[Fact]:
         """The visible ones of these facts and hubs, in the order asked."""
@@ -266,30 +277,76 @@ class LedgerStore:
 
     def check(self, repair: bool = False) -> list[Problem]:
         """Compare everything stored and derived with what it should be."""
-        raise NotImplementedError
+        with self._db.transaction() if repair else self._db.reading():
+            problems = [*check.ledger(self._db, repair), *audit.files(self._snapshots, repair)]
+            if any(p.code == "ledger-damaged" and not p.repaired for p in problems):
+                return problems
+            return [*problems, *audit.indexes(self._db, self._current(), repair)]
 
     def compact(self) -> None:
-        """Give the space of what was deleted back to the file system."""
+        """Rewrite the ledger without the space of what was deleted. Other writers wait."""
         self._db.compact()
 
+    def save(self) -> None:
+        """Bring the indexes to the ledger and write their snapshots, for the next to open it.
+
+        Does nothing while another process is at it.
+        """
+        with self._db.guarded():
+            if self._derived is None:
+                self._derived = self._open_derived()
+            self._derived.follow(self._db)
+            self._save_derived()
+
     def dispose(self) -> None:
-        """Close, and remove this epoch's folder with everything in it."""
+        """Close, and remove this epoch with everything in it."""
+        self._written = 0
         self.close()
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Release everything; idempotent."""
+        """Release everything; idempotent. Saves first if this process wrote much."""
+        self._upkeep.stop()
         with self._db.guarded():
+            if self._closed:
+                return
+            if self._written >= due(self.count().facts):
+                self.save()
             self._forget_derived()
+            self._closed = True
             self._db.close()
 
     def _current(self) -> Derived:
         """The indexes, at the ledger's position. The caller holds a read."""
-        if self._derived is None:
-            paths = snapshot_paths(self._folder, state.read(self._db).token)
-            self._derived = Derived(self._open_index(paths[0]), WordIndex(paths[1]))
-        self._derived.follow(self._db)
+        if self._derived is not None:
+            if self._derived.follow(self._db):
+                self._upkeep.see(self._derived.position)
+            return self._derived
+        self._derived = self._open_derived()
+        self._upkeep.saved_at = self._derived.position
+        if self._derived.follow(self._db) >= due(state.read(self._db).facts):
+            self._save_derived()  # so much was built just now that others should be spared it
         return self._derived
+
+    def _save_derived(self) -> None:
+        """Write snapshots of the live indexes and go on from them, if nobody else is at it."""
+        held = self.claim(SNAPSHOT_DUTY)
+        if held is None or self._derived is None:
+            return
+        with held:
+            self._derived.save()
+        self._adopt(self._open_derived())
+
+    def _open_derived(self) -> Derived:
+        return Derived.open(self._snapshots, self._open_index)
+
+    def _adopt(self, derived: Derived) -> None:
+        """Go on with indexes that share their snapshots' memory with other processes."""
+        with self._db.guarded():
+            self._forget_derived()
+            self._derived = derived
+            self._upkeep.saved_at = derived.position
+            self._written = 0
 
     def _eligible(self, predicates: Sequence[Predicate], now: float) -> Eligible:
         """Which facts a search may find. The caller holds a read."""

@@ -80,10 +80,10 @@ def read(path: Path, kind: str) -> Snapshot | None:
         return None
 
 
-def problem(path: Path, kind: str) -> str | None:
+def problem(path: Path) -> str | None:
     """What is wrong with a file that is there; None if nothing is or there is no file."""
     try:
-        _read(path, kind)
+        _read(path, None)
     except FileNotFoundError:
         return None
     except (Damaged, OSError, ValueError, KeyError, TypeError) as error:
@@ -112,11 +112,11 @@ def _write_array(file: BinaryIO, name: str, blocks: Iterable[Array]) -> dict[str
     }
 
 
-def _read(path: Path, kind: str) -> Snapshot:
+def _read(path: Path, kind: str | None) -> Snapshot:
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         footer = _read_footer(file, size)
-        if footer["kind"] != kind:
+        if kind is not None and footer["kind"] != kind:
             raise Damaged(f"it is a snapshot of {footer['kind']!r}, not of {kind!r}")
         for entry in footer["arrays"]:
             _verify(file, entry)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,14 @@ class WordIndex:
     snapshot, empty at 0 if that is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path | None) -> None:
+        """Open the snapshot at ``path`` (a suffix is added), or nothing."""
+        self._path = path and path.with_suffix(snapshots.SUFFIX)
         self._last: tuple[str, float, Scores] | None = None
         self._expires: Times  # of each row, infinity if permanent
         self._reset()
-        snapshot = snapshots.read(path, KIND)
-        if snapshot is None:
+        snapshot = self._path and snapshots.read(self._path, KIND)
+        if not snapshot:
             return
         arrays = dict(snapshot.arrays)
         rows = Rows(arrays.pop("ids"), arrays.pop("alive"))
@@ -80,8 +81,22 @@ class WordIndex:
         self._last = (query, now, scores)
         return scores
 
+    def entries(self) -> tuple[npt.NDArray[Any], ...]:
+        """All postings of living rows, sorted, and ids with expiry: equal for equal facts."""
+        arrays = self._postings.arrays()
+        keys = np.repeat(arrays["keys"], np.diff(arrays["starts"]))
+        living = self.rows.alive[arrays["rows"]]
+        ids = self.rows.ids[arrays["rows"]][living]
+        keys, impacts = keys[living], arrays["impacts"][living]
+        order = np.lexsort((ids, keys))
+        rows = self.rows.sorted()
+        expires = self._expires[: len(self.rows)][rows]
+        return keys[order], ids[order], impacts[order], self.rows.ids[rows], expires
+
     def save(self) -> None:
         """Write a snapshot that a later open starts from."""
+        if self._path is None:
+            return
         snapshots.write(
             self._path,
             KIND,
@@ -96,5 +111,6 @@ class WordIndex:
 
     def clear(self) -> None:
         """Forget everything, the snapshot included."""
-        self._path.unlink(missing_ok=True)
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
         self._reset()
