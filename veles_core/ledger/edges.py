@@ -13,29 +13,34 @@ _ENDS_VISIBLE: Final = (
     " AND EXISTS (SELECT 1 FROM facts WHERE id = target AND (expires_at IS NULL OR expires_at > ?))"
 )
 _PUT: Final = (
-    "INSERT OR IGNORE INTO edges(id, source, relation, target, scaffold)"
-    f" SELECT ?1, a.id, ?3, b.id, CASE ?3 WHEN '{ABOUT}' THEN a.hub < b.hub"
-    f" WHEN '{MENTIONS}' THEN a.hub > b.hub ELSE 0 END"
-    " FROM facts AS a CROSS JOIN facts AS b"
-    " WHERE a.id = ?2 AND (a.expires_at IS NULL OR a.expires_at > ?5)"
-    " AND b.id = ?4 AND (b.expires_at IS NULL OR b.expires_at > ?5)"
+    "INSERT OR IGNORE INTO edges(id, source, relation, target, scaffold) VALUES (?, ?, ?, ?, ?)"
 )
+_KIND: Final = "SELECT hub FROM facts WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)"
 
 
 def put(db: Database, edges: Iterable[Edge], now: float) -> None:
-    """Insert edges between visible facts; others would never be seen and are left out.
-
-    An edge is scaffold if it links a fact with an entity that it is about.
-    """
+    """Insert edges between visible facts; others would never be seen and are left out."""
     with db.transaction():
-        added = db.run_many(
-            _PUT,
-            [
-                (signed(edge.id), signed(edge.source), edge.relation, signed(edge.target), now)
-                for edge in edges
-            ],
-        )
-        state.count(db, edges=added)
+        kinds: dict[int, int | None] = {}  # of each end: a hub, a fact, or nothing visible
+        rows = []
+        for edge in edges:
+            ends = signed(edge.source), signed(edge.target)
+            for end in ends:
+                if end not in kinds:
+                    row = db.row(_KIND, (end, now))
+                    kinds[end] = row[0] if row else None
+            source, target = kinds[ends[0]], kinds[ends[1]]
+            if source is not None and target is not None:
+                scaffold = _is_scaffold(edge.relation, bool(source), bool(target))
+                rows.append((signed(edge.id), ends[0], edge.relation, ends[1], scaffold))
+        state.count(db, edges=db.run_many(_PUT, rows))
+
+
+def _is_scaffold(relation: str, from_hub: bool, to_hub: bool) -> bool:
+    """Whether an edge links a fact with an entity that it is about."""
+    if from_hub:
+        return relation == MENTIONS and not to_hub
+    return relation == ABOUT and to_hub
 
 
 def delete(db: Database, ids: Iterable[int], now: float) -> int:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from veles_core.findings import checked
 from veles_core.limits import MAX_FACT_BYTES, MAX_IDEMPOTENCY_KEY_BYTES
 from veles_core.memory import jobs
 from veles_core.memory.answers import ExtractionResult, Receipt
-from veles_core.memory.extraction_worker import ExtractionWorker, Memory
+from veles_core.memory.extraction_worker import RETRY_SECONDS, ExtractionWorker, Memory
 from veles_core.memory.extractors import OUTLINE, Extractors
 from veles_core.memory.jobs import Job
 from veles_core.memory.metadata import checked_metadata, plain_json
@@ -49,12 +49,18 @@ class ExtractionJobs:
     """
 
     def __init__(
-        self, memory: Memory, extractors: Extractors, clock: Clock, default_ttl: int | None = None
+        self,
+        memory: Memory,
+        extractors: Extractors,
+        clock: Clock,
+        default_ttl: int | None = None,
+        retry_seconds: Sequence[float] = RETRY_SECONDS,
     ) -> None:
+        """``retry_seconds`` are the pauses between attempts at a job that fail in passing."""
         self._memory = memory
         self._extractors = extractors
         self._clock = clock
-        self._worker = ExtractionWorker(memory, extractors, clock, default_ttl)
+        self._worker = ExtractionWorker(memory, extractors, clock, default_ttl, retry_seconds)
 
     def submit(
         self,

@@ -62,8 +62,8 @@ class ExtractionWorker:
         memory: Memory,
         extractors: Extractors,
         clock: Clock,
-        default_ttl: int | None = None,
-        retry_seconds: Sequence[float] = RETRY_SECONDS,
+        default_ttl: int | None,
+        retry_seconds: Sequence[float],
     ) -> None:
         self._memory = memory
         self._extractors = extractors
@@ -161,15 +161,14 @@ class ExtractionWorker:
         """Store what was found and the job's outcome: one transaction, after the embedding."""
         found = job.generation or Extraction()
         drafts, mentions, skipped = self._drafted(job, found)
-        vectors = [*live.embedder.embed([d.content for d in drafts])] if drafts else []
+        vectors = live.embedder.embed([d.content for d in drafts]) if drafts else None
         with live.store.transaction():
             current = jobs.find(live.store, job.request_id)
             if current is None or current.ended:
                 return  # a worker of an earlier epoch was faster
-            if drafts:
-                provenance.confirm(live.store, live.embedder.identity, len(vectors[0]))
-            for drafted, vector in zip(drafts, vectors, strict=True):
-                facts.write(live.store, drafted, vector)
+            if vectors is not None:
+                provenance.confirm(live.store, live.embedder.identity, vectors.shape[1])
+                facts.write(live.store, drafts, vectors)
             until = facts.expiry(self._default_ttl, _at(job))
             entities.connect(live.store, mentions, found.relations, found.attributes, until)
             ids = tuple(drafted.id for drafted in drafts)

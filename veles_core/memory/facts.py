@@ -28,7 +28,7 @@ from veles_core.protocols import Embedder, Store
 from veles_core.records import Edge, Fact, FactRecord
 
 if TYPE_CHECKING:
-    from veles_core.records import Vector
+    from veles_core.records import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,27 @@ def draft(
     return Draft(id, content, checked, expiry(ttl_seconds, clock), edges)
 
 
-def write(store: Store, drafted: Draft, vector: "Vector") -> None:
-    """Write a draft inside the caller's transaction; raises NotFound for an unknown link target.
+def write(store: Store, drafts: Sequence[Draft], vectors: "Matrix") -> None:
+    """Write drafts inside the caller's transaction; raises NotFound for an unknown link target.
 
     A fact that is there keeps its first text, its confidence, its edges and a date that
-    was given for it; everything else becomes what the draft says.
+    was given for it; everything else becomes what its draft says.
     """
-    check_targets(store, drafted)
-    found = store.get_facts([drafted.id])
-    earlier = found[0] if found else None
+    for drafted in drafts:
+        check_targets(store, drafted)
+    there = {fact.id: fact for fact in store.get_facts([drafted.id for drafted in drafts])}
+    written = [_merged(drafted, there.get(drafted.id)) for drafted in drafts]
+    store.put_facts([FactRecord(fact, row) for fact, row in zip(written, vectors, strict=True)])
+    for fact in written:
+        if fact.id in there:
+            entities.prolong(store, fact)
+    edges = [edge for drafted in drafts for edge in drafted.edges]
+    if edges:
+        store.put_edges(edges)
+
+
+def _merged(drafted: Draft, earlier: Fact | None) -> Fact:
+    """The fact as it will be stored, given what is there under its id."""
     metadata = dict(drafted.metadata)
     content, confidence = drafted.content, INITIAL_CONFIDENCE
     if earlier is not None:
@@ -79,12 +91,7 @@ def write(store: Store, drafted: Draft, vector: "Vector") -> None:
         content, confidence = earlier.content, earlier.confidence
         if earlier.metadata.get(DATE_GIVEN) and not metadata.get(DATE_GIVEN):
             metadata |= {DATE: earlier.metadata[DATE], DATE_GIVEN: True}
-    fact = Fact(drafted.id, content, metadata, confidence, drafted.expires_at)
-    store.put_facts([FactRecord(fact, vector)])
-    if earlier is not None:
-        entities.prolong(store, fact)
-    if drafted.edges:
-        store.put_edges(drafted.edges)
+    return Fact(drafted.id, content, metadata, confidence, drafted.expires_at)
 
 
 def check_targets(store: Store, drafted: Draft) -> None:
@@ -152,8 +159,7 @@ def write_all(store: Store, embedder: Embedder, drafts: Sequence[Draft]) -> None
     vectors = embedder.embed([drafted.content for drafted in drafts])
     with store.transaction():
         provenance.confirm(store, embedder.identity, vectors.shape[1])
-        for drafted, vector in zip(drafts, vectors, strict=True):
-            write(store, drafted, vector)
+        write(store, drafts, vectors)
 
 
 def forget(store: Store, id: int) -> Forgotten:
