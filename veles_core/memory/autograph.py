@@ -11,9 +11,8 @@ from veles_core.findings import checked
 from veles_core.limits import MAX_AUTOGRAPH_QUEUE
 from veles_core.memory import entities
 from veles_core.memory.entities import Mention
-from veles_core.memory.extraction_worker import Memory
 from veles_core.memory.extractors import Extractors
-from veles_core.migration.epochs import Live
+from veles_core.memory.live import Live, Memory
 from veles_core.records import Extraction
 
 _STOP_SECONDS: Final = 1.0

@@ -13,12 +13,12 @@ from veles_core.findings import checked
 from veles_core.limits import MAX_FACT_BYTES, MAX_IDEMPOTENCY_KEY_BYTES
 from veles_core.memory import jobs
 from veles_core.memory.answers import ExtractionResult, Receipt
-from veles_core.memory.extraction_worker import RETRY_SECONDS, ExtractionWorker, Memory
+from veles_core.memory.extraction_worker import RETRY_SECONDS, ExtractionWorker
 from veles_core.memory.extractors import OUTLINE, Extractors
 from veles_core.memory.jobs import Job
+from veles_core.memory.live import Live, Memory
 from veles_core.memory.metadata import checked_metadata, plain_json
 from veles_core.memory.text import byte_length
-from veles_core.migration.epochs import Live
 
 _REQUEST_ID: Final = re.compile(r"[0-9a-f]{64}")
 

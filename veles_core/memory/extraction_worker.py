@@ -8,10 +8,10 @@ and facts, graph and outcome are one transaction.
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from veles_core.clock import Clock
 from veles_core.errors import BackendUnavailable, StoreError, VelesError
@@ -22,28 +22,14 @@ from veles_core.memory.entities import Mention
 from veles_core.memory.extractors import Extractors
 from veles_core.memory.facts import Draft
 from veles_core.memory.jobs import Job, Waiting
-from veles_core.migration.epochs import Live
+from veles_core.memory.live import Live, Memory
 from veles_core.records import Extraction
-
-T = TypeVar("T")
 
 POLL_SECONDS: Final = 1.0  # how soon other processes' jobs, and a dead worker's, are seen
 RETRY_SECONDS: Final = (1.0, 5.0, 25.0, 60.0)  # pauses after passing failures; then it fails
 ABANDONED_SECONDS: Final = 3600.0  # then a job fails whose extractor is configured nowhere
 
 log = logging.getLogger(__name__)
-
-
-class Memory(Protocol):
-    """The memory that jobs belong to, whichever epoch of it serves."""
-
-    def live(self) -> Live:
-        """The store and the embedder that serve now."""
-        ...
-
-    def write(self, change: Callable[[Live], T]) -> T:
-        """Make a change on them, again if a migration hands over meanwhile."""
-        ...
 
 
 @dataclass(slots=True)
