@@ -64,20 +64,20 @@ def _edges(db: Database, repair: bool) -> Iterator[Problem]:
 def _fields(db: Database, repair: bool) -> Iterator[Problem]:
     """Field rows against the metadata they come from, as sets."""
     db.run(
-        "CREATE TEMP TABLE expected(field TEXT, value BLOB, fact_id INTEGER,"
-        " PRIMARY KEY(field, value, fact_id)) WITHOUT ROWID"
+        "CREATE TEMP TABLE expected(field TEXT, hub INTEGER, value BLOB, fact_id INTEGER,"
+        " PRIMARY KEY(field, hub, value, fact_id)) WITHOUT ROWID"
     )
     try:
-        for id, metadata in db.scan("SELECT id, metadata FROM facts WHERE metadata <> '{}'"):
+        for id, metadata, hub in db.scan("SELECT id, metadata, hub FROM facts"):
             db.run_many(
-                "INSERT INTO expected VALUES (?, ?, ?)",
-                [(*field, id) for field in fields.of(json.loads(metadata))],
+                "INSERT INTO expected VALUES (?, ?, ?, ?)",
+                [(*field, id) for field in fields.of(json.loads(metadata), bool(hub))],
             )
         missing = "SELECT * FROM expected EXCEPT SELECT * FROM fields"
         surplus = "SELECT * FROM fields EXCEPT SELECT * FROM expected"
         wrong = {id for *_, id in (*db.rows(missing), *db.rows(surplus))}
         if wrong and repair:
-            db.run(f"DELETE FROM fields WHERE (field, value, fact_id) IN ({surplus})")
+            db.run(f"DELETE FROM fields WHERE (field, hub, value, fact_id) IN ({surplus})")
             db.run(f"INSERT INTO fields {missing}")
     finally:
         db.run("DROP TABLE temp.expected")

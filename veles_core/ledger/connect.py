@@ -62,7 +62,6 @@ class Database:
     def __init__(self, path: Path) -> None:
         check_library(apsw.sqlite_lib_version())
         self.path = path
-        self.writes = 0  # transactions of this process that ended, for caches
         self._lock = threading.RLock()
         self._depth = 0
         self._failed = False
@@ -75,6 +74,8 @@ class Database:
             connection = apsw.Connection(str(path))
             try:
                 connection.set_busy_handler(self._wait)
+                # Without it, a range compared with a parameter is planned anew at each call.
+                connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
                 if connection.readonly("main"):
                     raise apsw.ReadOnlyError
                 for pragma in (
@@ -135,7 +136,6 @@ class Database:
                     self._connection.execute("COMMIT")
                 finally:
                     self._depth = 0
-                    self.writes += 1
                     if self._open_transaction():
                         self._connection.execute("ROLLBACK")
         if time.monotonic() - started > LONG_WRITE_SECONDS:
@@ -195,10 +195,10 @@ class Database:
         with self._lock, self._errors():
             self._connection.execute("VACUUM")
 
-    def data_version(self) -> tuple[int, int]:
-        """Differs whenever any process may have written since it was last asked."""
+    def version(self) -> tuple[int, int]:
+        """Differs whenever this or any other process has written since it was last asked."""
         row = self.row("PRAGMA data_version")
-        return (row[0] if row else 0, self.writes)
+        return (row[0] if row else 0, self._connection.total_changes())
 
     def close(self) -> None:
         """Close the connection; SQLite keeps or folds its WAL as it sees fit. Idempotent."""

@@ -12,6 +12,7 @@ from veles_core.errors import StoreError
 from veles_core.ledger import changes, edges, fields, state
 from veles_core.ledger.connect import Database, Row
 from veles_core.ledger.ids import OFFSET, signed, unsigned, unsigned_array
+from veles_core.limits import MAX_ID
 from veles_core.records import Fact, FactRecord
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _encode(record: FactRecord) -> _Row:
         float(fact.confidence),
         fact.expires_at,
         fact.kind == "entity",
-        fields.of(fact.metadata),
+        fields.of(fact.metadata, fact.kind == "entity"),
         vector,
         changed=0,
     )
@@ -91,6 +92,8 @@ def _encode(record: FactRecord) -> _Row:
 
 def _stored(db: Database, ids: Collection[int]) -> dict[int, _Row]:
     """What the ledger holds of these ids, by id, expired or not."""
+    if not ids:
+        return {}
     found = db.rows(
         f"SELECT {_COLUMNS}, vector, facts.changed FROM carray(?) AS asked"
         " CROSS JOIN facts ON facts.id = asked.value LEFT JOIN vectors USING (changed)",
@@ -104,7 +107,7 @@ def _stored(db: Database, ids: Collection[int]) -> dict[int, _Row]:
             confidence,
             expires_at,
             bool(hub),
-            fields.of(json.loads(metadata)),
+            fields.of(json.loads(metadata), bool(hub)),
             vector,
             changed,
         )
@@ -155,22 +158,20 @@ def _write(db: Database, fresh: Collection[_Row], stored: Mapping[int, _Row]) ->
 
 def get(db: Database, ids: Sequence[int], now: float) -> list[Fact]:
     """The visible ones, in the order asked."""
-    return [_fact(row) for row in _rows(db, ids, now, _COLUMNS, "")]
+    return _facts(_rows(db, ids, now, _COLUMNS, ""))
 
 
 def get_records(db: Database, ids: Sequence[int], now: float) -> list[FactRecord]:
     """As ``get``, with vectors."""
-    join = " LEFT JOIN vectors USING (changed)"
-    return [
-        FactRecord(
-            _fact(row[:-1]), None if row[-1] is None else np.frombuffer(row[-1], VECTOR_ITEM)
-        )
-        for row in _rows(db, ids, now, _COLUMNS + ", vector", join)
-    ]
+    rows = _rows(db, ids, now, _COLUMNS + ", vector", " LEFT JOIN vectors USING (changed)")
+    vectors = (
+        None if vector is None else np.frombuffer(vector, VECTOR_ITEM) for *_, vector in rows
+    )
+    return list(map(FactRecord, _facts([row[:-1] for row in rows]), vectors))
 
 
 def _rows(db: Database, ids: Sequence[int], now: float, columns: str, join: str) -> list[Row]:
-    if not ids:  # SQLite's carray takes no empty array
+    if not ids:  # SQLite takes no empty array
         return []
     # The join keeps the order of the array, and repeats what it repeats.
     return db.rows(
@@ -181,20 +182,16 @@ def _rows(db: Database, ids: Sequence[int], now: float, columns: str, join: str)
 
 
 def _carray(ids: Collection[int]) -> Any:
-    # SQLite takes no empty array; 0 rows are asked for by an id that NULL never equals.
-    return apsw.carray(np.fromiter(ids, np.int64, len(ids))) if ids else None
+    return apsw.carray(np.fromiter(ids, np.int64, len(ids)))
 
 
-def _fact(row: Row) -> Fact:
-    id, content, metadata, confidence, expires_at, hub = row
-    return Fact(
-        unsigned(id),
-        content,
-        {} if metadata == "{}" else json.loads(metadata),
-        confidence,
-        expires_at,
-        "entity" if hub else "fact",
-    )
+def _facts(rows: Sequence[Row]) -> list[Fact]:
+    # One array to parse is several times as fast as an object each.
+    metadata = json.loads(f"[{','.join(row[2] for row in rows)}]")
+    return [
+        Fact(unsigned(id), content, own, confidence, expires_at, "entity" if hub else "fact")
+        for (id, content, _, confidence, expires_at, hub), own in zip(rows, metadata, strict=True)
+    ]
 
 
 def set_confidence(db: Database, id: int, confidence: float, now: float) -> bool:
@@ -233,20 +230,21 @@ def reclaim(db: Database, limit: int, now: float) -> int:
 
 def scan(db: Database, after: int | None, limit: int, now: float, internal: bool) -> list[Fact]:
     """Visible facts above an id, ascending."""
+    if after == MAX_ID:
+        return []
     kinds = "" if internal else " AND hub = 0"
-    bound = -1 if after is None else after
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM facts WHERE id >= ? AND {VISIBLE}{kinds} ORDER BY id LIMIT ?",
-        (signed(bound + 1), now, limit),
-    ) if bound < 2**64 - 1 else []  # fmt: skip
-    return [_fact(row) for row in rows]
+    first = 0 if after is None else after + 1
+    return _facts(
+        db.rows(
+            f"SELECT {_COLUMNS} FROM facts WHERE id >= ? AND {VISIBLE}{kinds} ORDER BY id LIMIT ?",
+            (signed(first), now, limit),
+        )
+    )
 
 
 def expired(db: Database, now: float) -> "Ids":
-    """Ids of facts that have expired and wait to be reclaimed, ascending."""
-    found = unsigned_array(
-        db.scan("SELECT id FROM facts WHERE expires_at <= ? AND hub = 0", (now,))
-    )
+    """Ids of facts and hubs that have expired and wait to be reclaimed, ascending."""
+    found = unsigned_array(db.scan("SELECT id FROM facts WHERE expires_at <= ?", (now,)))
     found.sort()
     return found
 

@@ -1,6 +1,7 @@
 """Unsigned ids in SQLite's signed integers: minus 2^63, so that both orders agree."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,5 +24,5 @@ def unsigned(stored: int) -> int:
 
 def unsigned_array(stored: Iterable[tuple[Any, ...]]) -> "Ids":
     """The ids of one-column rows, in their order."""
-    numbers = np.fromiter((row[0] for row in stored), np.int64)
+    numbers = np.array(list(chain.from_iterable(stored)), np.int64)
     return numbers.view(np.uint64) ^ np.uint64(OFFSET)

@@ -52,8 +52,8 @@ def _initial(db: Database) -> None:
         " expires_at REAL, hub INTEGER NOT NULL)",
         "CREATE INDEX facts_expiry ON facts(expires_at, hub) WHERE expires_at IS NOT NULL",
         "CREATE TABLE vectors(changed INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
-        "CREATE TABLE fields(field TEXT, value BLOB, fact_id INTEGER,"
-        " PRIMARY KEY(field, value, fact_id)) WITHOUT ROWID",
+        "CREATE TABLE fields(field TEXT, hub INTEGER, value BLOB, fact_id INTEGER,"
+        " PRIMARY KEY(field, hub, value, fact_id)) WITHOUT ROWID",
         "CREATE TABLE edges(id INTEGER PRIMARY KEY, source INTEGER NOT NULL,"
         " target INTEGER NOT NULL, relation TEXT NOT NULL, scaffold INTEGER NOT NULL)",
         "CREATE INDEX edges_source ON edges(source, id)",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from veles_core.hookspecs import Host
-from veles_core.ledger import check, documents, edges, facts, fields, schema, state
+from veles_core.ledger import check, documents, edges, facts, schema, state
 from veles_core.ledger.connect import Database
 from veles_core.records import (
     Counts,
@@ -24,7 +24,7 @@ from veles_core.records import (
 from veles_core.store import audit
 from veles_core.store.claims import claim
 from veles_core.store.derived import Derived, OpenIndex
-from veles_core.store.eligible import Eligible, resolve
+from veles_core.store.filters import Eligible, Filters
 from veles_core.store.upkeep import Upkeep, due
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class LedgerStore:
         # What derives from a ledger that was here before isn't ours.
         self._snapshots = self._folder / f"index-{stored.token}"
         self._derived: Derived | None = None
+        self._filters = Filters(self._db)
         self._closed = False
         self._written = 0  # changes by this process since it last saved
         self._upkeep = Upkeep(
@@ -350,10 +351,7 @@ class LedgerStore:
 
     def _eligible(self, predicates: Sequence[Predicate], now: float) -> Eligible:
         """Which facts a search may find. The caller holds a read."""
-        return resolve(
-            [(p.op == "ne", fields.matching(self._db, p, now)) for p in predicates],
-            facts.expired(self._db, now),
-        )
+        return self._filters.eligible(predicates, now)
 
     def _forget_derived(self) -> None:
         if self._derived is not None:
