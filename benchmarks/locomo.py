@@ -71,7 +71,7 @@ def _conversation(path: Path) -> Conversation:
         content[key] for key in content if re.fullmatch(r"session_\d+", key) and content[key]
     ]
     turns = {
-        turn["dia_id"]: f"{turn['speaker']}: {turn['text']}"
+        turn["dia_id"]: f"{turn['speaker']}: {turn['text'].strip()}"  # as it is stored
         for session in sessions
         for turn in session
     }

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veles_core.words import Postings
-from veles_core.words.postings import K1, PIVOT, B
+from veles_core.words import Postings, terms
+from veles_core.words.postings import FORMAT, K1, PIVOT, B
 
 WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta", "会议", "🚀"])
+UPPER_BITS = [2556, 26629, 29322, 32327, 36598, 39027, 41641, 45322, 45651]
+UPPER_BITS += [53035, 55194, 63155, 64579, 65442]
 FACTS = st.lists(st.lists(WORDS, max_size=12), max_size=12)
 
 
@@ -114,3 +116,13 @@ def test_arrays_that_do_not_fit_together_are_refused(name):
         Postings.from_arrays({**arrays, name: arrays[name].astype(np.float64)[1:]})
     with pytest.raises(ValueError, match="postings without"):
         Postings.from_arrays({key: value for key, value in arrays.items() if key != name})
+
+
+def test_what_snapshots_hold_is_what_their_format_says():
+    """A change of terms, constants or layout needs a new FORMAT, or old snapshots mix with it."""
+    text = "Retried billing-worker's deploy at 10:30, 会议室"
+    arrays = indexed([terms(text)]).arrays()
+    assert arrays["header"].tolist() == [FORMAT, 1] == [1, 1]
+    assert terms(text)[:6] == ["retri", "billingworker", "bill", "worker", "deploy", "at"]
+    assert [int(key) >> 48 for key in arrays["keys"]] == UPPER_BITS
+    assert arrays["impacts"].tolist() == pytest.approx([1.0857143] * len(UPPER_BITS))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DIMENSION: Final = 384
 _SLOTS: Final = 4  # a feature is spread over so many, so that one collision can't decide
-_GRAMS_WEIGHT: Final = 2.0  # of a term's trigrams together, against 1 for the term itself
+_GRAMS_WEIGHT: Final = 3.0  # of a term's trigrams together, against 1 for the term itself
 _SMALL_WEIGHT: Final = 0.2  # of a small word, against 1 for any other
 _TRIGRAM: Final = re.compile(r"(?=(...))", re.DOTALL)
 _PERSON: Final = b"veles-hash-v1"

@@ -27,7 +27,7 @@ _Rows = npt.NDArray[np.int32]
 _Impacts = npt.NDArray[np.float32]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 15)
 def _key(term: str) -> int:
     """64 bits for a term, stable across processes.
 
@@ -146,12 +146,8 @@ class Postings:
         ):
             raise ValueError("postings whose arrays don't fit together")
         postings = cls()
-        postings._keys, postings._starts, postings._rows, postings._impacts = (
-            keys,
-            starts,
-            rows,
-            impacts,
-        )
+        postings._keys, postings._starts = keys, starts
+        postings._rows, postings._impacts = rows, impacts
         postings._size = header[1]
         return postings
 

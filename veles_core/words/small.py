@@ -8,10 +8,10 @@ from veles_core.words.text import terms
 SMALL: Final = frozenset(
     terms(
         """
-        the a an of to in on at for and or is are was were be been am it its this that with as
-        by from i you he she we they me him her us them my your his our their do does did done
-        has have had having will would can could should not but so if then than what which who
-        whom whose when where why how about into
+        the a an of to in on at for and or be it its this that with as by from
+        i you he she we they me him her us them my your his our their do have
+        will would can could should not but so if then than
+        what which who whom whose when where why how about into
         """
     )
 )

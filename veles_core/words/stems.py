@@ -12,6 +12,7 @@ _DOUBLED: Final = re.compile(r"(?<=..)([bdfgmnprt])\1$")
 _SHORT: Final = re.compile("[^aeiou]*[aeiouy][^aeiouwxy]")  # hop: hope keeps its e, hoping gets it
 
 _FORMS: Final = """
+    be am is are was were been being, do does did done doing, have has had having,
     begin began begun, break broke broken, bring brought, build built, buy bought,
     catch caught, choose chose chosen, come came, draw drew drawn, drink drank drunk,
     drive drove driven, eat ate eaten, fall fell fallen, feel felt, fight fought, find found,

@@ -123,11 +123,10 @@ def _name_terms(run: str) -> tuple[str, ...]:
     run = run.replace(",", "")
     named = run[1:] not in ("++", "#") and any(map(str.isalpha, run))
     whole = _JOINT.sub("", run) if named else run  # 10:30 keeps its colon
-    found = [stem(whole.casefold())]
     pieces = _JOINT.split(run)
+    parts = pieces[:] if len(pieces) > 1 else []
     for piece in pieces:
         humps = _PART.findall(piece) if piece.isascii() else []
-        for part in (*([piece] if len(pieces) > 1 else []), *(humps if len(humps) > 1 else [])):
-            if len(part) > 1:
-                found.append(stem(part.casefold()))
-    return tuple(found)
+        if len(humps) > 1:
+            parts += humps
+    return (stem(whole.casefold()), *(stem(part.casefold()) for part in parts if part[1:]))
