@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veles_core.builtin.hash_embedder import HashEmbedder
@@ -24,6 +24,7 @@ def test_it_says_what_it_is():
     assert embedder.identity == EmbeddingIdentity("hash-v1", 384, semantic=False)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters()), max_size=5))
 def test_every_text_gets_a_unit_vector(texts):
     matrix = embedder.embed(texts)
@@ -32,6 +33,7 @@ def test_every_text_gets_a_unit_vector(texts):
     assert np.einsum("ij,ij->i", matrix, matrix) == pytest.approx(np.ones(len(texts)), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters()), min_size=1, max_size=5))
 def test_a_text_embeds_alike_in_any_company(texts):
     alone = np.concatenate([embedder.embed([text]) for text in texts])

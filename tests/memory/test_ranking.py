@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veles_core.builtin.hash_embedder import HashEmbedder
@@ -50,6 +50,7 @@ def ranked(facts, query):
     return order(np.arange(len(facts), dtype=np.uint64), keys).tolist()
 
 
+@settings(deadline=None)
 @given(pools)
 def test_keys_are_in_the_unit_interval_and_follow_both_halves(pool):
     similarities, words, _ = columns(pool)
@@ -62,6 +63,7 @@ def test_keys_are_in_the_unit_interval_and_follow_both_halves(pool):
         assert (keys[i] == 0) == (similarities[i] <= 0 and words[i] == 0)
 
 
+@settings(deadline=None)
 @given(pools)
 def test_confidence_bends_by_at_most_half(pool):
     similarities, words, confidences = columns(pool)
@@ -71,6 +73,7 @@ def test_confidence_bends_by_at_most_half(pool):
     assert bend(keys, np.full(len(pool), 0.5)) == pytest.approx(keys)
 
 
+@settings(deadline=None)
 @given(pools)
 def test_the_order_is_total_and_independent_of_the_pools_order(pool):
     similarities, words, confidences = columns(pool)

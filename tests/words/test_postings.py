@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veles_core.words import Postings, terms
@@ -45,6 +45,7 @@ def reopened(postings):
     return Postings.from_arrays(arrays)
 
 
+@settings(deadline=None)
 @given(FACTS, st.lists(WORDS, max_size=5), st.data())
 def test_scores_are_bm25(facts, query, data):
     alive = data.draw(st.lists(st.booleans(), min_size=len(facts), max_size=len(facts)))
@@ -53,6 +54,7 @@ def test_scores_are_bm25(facts, query, data):
     assert scores == pytest.approx(naive(facts, query, alive), rel=1e-5)
 
 
+@settings(deadline=None)
 @given(FACTS, st.lists(WORDS, max_size=5), st.data())
 def test_any_split_and_any_merges_give_the_same_bits(facts, query, data):
     whole = indexed(facts).scores(query, None, len(facts))
@@ -68,6 +70,7 @@ def test_any_split_and_any_merges_give_the_same_bits(facts, query, data):
     assert len(postings) == len(facts)
 
 
+@settings(deadline=None)
 @given(FACTS, st.lists(WORDS, max_size=5), st.data())
 def test_score_rows_is_a_selection_of_scores(facts, query, data):
     alive = np.array(
@@ -81,6 +84,7 @@ def test_score_rows_is_a_selection_of_scores(facts, query, data):
         assert postings.score_rows(query, rows, mask).tobytes() == every[rows].tobytes()
 
 
+@settings(deadline=None)
 @given(FACTS)
 def test_a_snapshot_comes_back_whole(facts):
     first = indexed(facts).arrays()

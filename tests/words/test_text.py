@@ -5,7 +5,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from veles_core.words import significant, terms
@@ -15,6 +15,7 @@ ANY_TEXT = st.text(st.characters())  # lone surrogates included
 LATIN = st.text("abcdefghijklmnopqrstuvwxyzäöüéèñçåßøł '’-_./0123456789", max_size=60)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_any_text_has_terms_and_always_the_same(text):
     found = terms(text)
@@ -22,22 +23,26 @@ def test_any_text_has_terms_and_always_the_same(text):
     assert all(found)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_composed_and_decomposed_text_are_one(text):
     assert terms(unicodedata.normalize("NFD", text)) == terms(unicodedata.normalize("NFC", text))
 
 
+@settings(deadline=None)
 @given(LATIN)
 def test_case_does_not_count(text):
     assert terms(text.upper()) == terms(text)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_size=40))
 def test_width_does_not_count(text):
     wide = text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})
     assert terms(wide) == terms(text)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_folding_twice_changes_nothing(text):
     assert fold(fold(text)) == fold(text)
