@@ -15,7 +15,7 @@ from veles_core.memory import jobs
 from veles_core.memory.answers import ExtractionResult, Receipt
 from veles_core.memory.extraction_worker import RETRY_SECONDS, ExtractionWorker
 from veles_core.memory.extractors import OUTLINE, Extractors
-from veles_core.memory.jobs import Job
+from veles_core.memory.jobs import Job, Passage
 from veles_core.memory.live import Live, Memory
 from veles_core.memory.metadata import checked_metadata, plain_json
 from veles_core.memory.text import byte_length
@@ -80,23 +80,19 @@ class ExtractionJobs:
         if earlier is not None:
             return _receipt(_same(earlier, request), reused=True)
         reader = self._extractors.get(request.extractor)
-        job = Job(
-            request.request_id,
-            request.fingerprint,
-            request.extractor,
-            self._clock.now(),
-            text=request.text,
-            metadata=request.metadata,
-            # An outline needs no waiting for, and its mistakes are the caller's to see.
-            generation=checked(reader.extract(text)) if request.extractor == OUTLINE else None,
-        )
+        # An outline needs no waiting for, and its mistakes are the caller's to see.
+        found = checked(reader.extract(text)) if request.extractor == OUTLINE else None
+        job = Job(request.request_id, request.fingerprint, request.extractor, self._clock.now())
 
         def accept(live: Live) -> Receipt:
             with live.store.transaction():
                 earlier = jobs.find(live.store, job.request_id)  # another process may be faster
                 if earlier is not None:
                     return _receipt(_same(earlier, request), reused=True)
-                return _receipt(jobs.admit(live.store, job), reused=False)
+                admitted = jobs.admit(live.store, job, Passage(request.text, request.metadata))
+                if found is not None:
+                    jobs.generated(live.store, admitted, found)
+                return _receipt(admitted, reused=False)
 
         receipt = self._memory.write(accept)
         self._worker.wake()

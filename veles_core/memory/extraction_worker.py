@@ -8,10 +8,10 @@ and facts, graph and outcome are one transaction.
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from veles_core.clock import Clock
 from veles_core.errors import BackendUnavailable, StoreError, VelesError
@@ -138,15 +138,16 @@ class ExtractionWorker:
             return
         if job.state == "accepted":
             job = self._saved(replace(job, state="running"))
-        if job.generation is None:
-            found = checked(self._extractors.get(job.extractor).extract(job.text or ""))
-            job = self._saved(replace(job, generation=found))
-        self._memory.write(partial(self._commit, job))
+        store = self._memory.live().store
+        passage, found = jobs.passage(store, job), jobs.generation(store, job)
+        if found is None:
+            found = checked(self._extractors.get(job.extractor).extract(passage.text))
+            self._memory.write(partial(_keep, job=job, found=found))
+        self._memory.write(partial(self._commit, job, passage.metadata, found))
 
-    def _commit(self, job: Job, live: Live) -> None:
+    def _commit(self, job: Job, metadata: Mapping[str, Any], found: Extraction, live: Live) -> None:
         """Store what was found and the job's outcome: one transaction, after the embedding."""
-        found = job.generation or Extraction()
-        drafts, mentions, skipped = self._drafted(job, found)
+        drafts, mentions, skipped = self._drafted(job, metadata, found)
         vectors = live.embedder.embed([d.content for d in drafts]) if drafts else None
         with live.store.transaction():
             current = jobs.find(live.store, job.request_id)
@@ -162,7 +163,9 @@ class ExtractionWorker:
                 live.store, replace(job, state="committed", ids=ids, skipped_over_cap=skipped)
             )
 
-    def _drafted(self, job: Job, found: Extraction) -> tuple[list[Draft], list[Mention], int]:
+    def _drafted(
+        self, job: Job, metadata: Mapping[str, Any], found: Extraction
+    ) -> tuple[list[Draft], list[Mention], int]:
         """The facts that fit, each once, with their topics; and how many didn't fit."""
         drafts: dict[int, Draft] = {}
         topics: dict[int, list[str]] = {}
@@ -174,7 +177,7 @@ class ExtractionWorker:
             drafted = facts.draft(
                 fact.content,
                 clock=_at(job),
-                metadata=job.metadata,
+                metadata=metadata,
                 ttl_seconds=self._default_ttl,
             )
             drafts.setdefault(drafted.id, drafted)
@@ -209,6 +212,11 @@ class ExtractionWorker:
 def _drop(live: Live, entry: Waiting) -> None:
     with live.store.transaction():
         jobs.drop(live.store, entry)
+
+
+def _keep(live: Live, job: Job, found: Extraction) -> None:
+    with live.store.transaction():
+        jobs.generated(live.store, job, found)
 
 
 def _at(job: Job) -> Clock:

@@ -1,11 +1,13 @@
 """Extraction jobs as documents: each under its request id, those not yet ended in a queue.
 
-The queue's entries are small and at most ``MAX_PENDING_EXTRACTIONS``, so that neither
+What is large lies apart, so that asking for a job's state reads little: the passage, and
+the generation, which is what the extractor found in it. Both go when the job ends. The
+queue's entries are small and at most ``MAX_PENDING_EXTRACTIONS``, so that neither
 admitting a job nor finding the next one grows with the jobs that ever were.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
@@ -15,6 +17,8 @@ from veles_core.protocols import Store
 from veles_core.records import Attribute, Document, ExtractedFact, Extraction, Relation
 
 JOBS: Final = "extraction"
+PASSAGES: Final = "extraction-passage"
+GENERATIONS: Final = "extraction-generation"
 QUEUE: Final = "extraction-queue"
 
 State = Literal["accepted", "running", "committed", "failed"]
@@ -22,20 +26,14 @@ State = Literal["accepted", "running", "committed", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One accepted passage. ``fingerprint`` is the digest of everything that was asked for.
-
-    A job that has ended holds what came of it and nothing of the passage any more.
-    """
+    """One accepted passage. ``fingerprint`` is the digest of everything that was asked for."""
 
     request_id: str
     fingerprint: str
     extractor: str
     accepted_at: float
-    state: State = "accepted"
     place: str = ""  # its key in the queue
-    text: str | None = None
-    metadata: Mapping[str, Any] | None = None
-    generation: Extraction | None = None
+    state: State = "accepted"
     ids: tuple[int, ...] = ()
     skipped_over_cap: int | None = None
     error: str | None = None
@@ -44,6 +42,14 @@ class Job:
     def ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in ("committed", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a job extracts from, and what its facts are to carry."""
+
+    text: str
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,25 @@ class Waiting:
 
 def find(store: Store, request_id: str) -> Job | None:
     """The job accepted under a request id."""
-    found = store.get_documents(JOBS, [request_id]).get(request_id)
-    return _decoded(found.value) if found else None
+    held = _read(store, JOBS, request_id)
+    return Job(**held | {"ids": tuple(held["ids"])}) if held else None
+
+
+def passage(store: Store, job: Job) -> Passage:
+    """What a job that has not ended extracts from."""
+    return Passage(**_read(store, PASSAGES, job.request_id) or {"text": "", "metadata": {}})
+
+
+def generation(store: Store, job: Job) -> Extraction | None:
+    """What the extractor found for a job that has not ended, if it was asked already."""
+    held = _read(store, GENERATIONS, job.request_id)
+    if held is None:
+        return None
+    return Extraction(
+        tuple(ExtractedFact(fact["content"], tuple(fact["topics"])) for fact in held["facts"]),
+        tuple(Relation(**relation) for relation in held["relations"]),
+        tuple(Attribute(**attribute) for attribute in held["attributes"]),
+    )
 
 
 def waiting(store: Store) -> list[Waiting]:
@@ -67,7 +90,7 @@ def waiting(store: Store) -> list[Waiting]:
     return [Waiting(entry.key, **json.loads(entry.value)) for entry in _queue(store)]
 
 
-def admit(store: Store, job: Job) -> Job:
+def admit(store: Store, job: Job, passage: Passage) -> Job:
     """Inside a transaction: put a job at the queue's end; raises InvalidInput if it is full."""
     queue = _queue(store)
     if len(queue) >= MAX_PENDING_EXTRACTIONS:
@@ -85,17 +108,24 @@ def admit(store: Store, job: Job) -> Job:
         "extractor": job.extractor,
         "accepted_at": job.accepted_at,
     }
-    store.put_documents(QUEUE, [Document(job.place, json.dumps(entry).encode())])
+    _write(store, QUEUE, job.place, entry)
+    _write(store, PASSAGES, job.request_id, asdict(passage))
     save(store, job)
     return job
 
 
+def generated(store: Store, job: Job, found: Extraction) -> None:
+    """Inside a transaction: keep what the extractor found, so that it is never asked again."""
+    _write(store, GENERATIONS, job.request_id, asdict(found))
+
+
 def save(store: Store, job: Job) -> None:
-    """Inside a transaction: write a job down; one that has ended leaves the queue and its text."""
+    """Inside a transaction: write a job down; with its end go its passage and generation."""
     if job.ended:
-        job = replace(job, text=None, metadata=None, generation=None)
         store.delete_documents(QUEUE, [job.place])
-    store.put_documents(JOBS, [Document(job.request_id, _encoded(job))])
+        store.delete_documents(PASSAGES, [job.request_id])
+        store.delete_documents(GENERATIONS, [job.request_id])
+    _write(store, JOBS, job.request_id, asdict(job))
 
 
 def drop(store: Store, entry: Waiting) -> None:
@@ -107,22 +137,12 @@ def _queue(store: Store) -> list[Document]:
     return store.scan_documents(QUEUE, None, MAX_PENDING_EXTRACTIONS + 1)
 
 
-def _encoded(job: Job) -> bytes:
-    held = {name: value for name, value in asdict(job).items() if value is not None}
-    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
+def _read(store: Store, namespace: str, key: str) -> dict[str, Any] | None:
+    found = store.get_documents(namespace, [key]).get(key)
+    held: dict[str, Any] | None = json.loads(found.value) if found else None
+    return held
 
 
-def _decoded(value: bytes) -> Job:
-    held = json.loads(value)
-    held["ids"] = tuple(held["ids"])
-    if "generation" in held:
-        held["generation"] = _extraction(held["generation"])
-    return Job(**held)
-
-
-def _extraction(held: Mapping[str, Sequence[Mapping[str, Any]]]) -> Extraction:
-    return Extraction(
-        tuple(ExtractedFact(fact["content"], tuple(fact["topics"])) for fact in held["facts"]),
-        tuple(Relation(**relation) for relation in held["relations"]),
-        tuple(Attribute(**attribute) for attribute in held["attributes"]),
-    )
+def _write(store: Store, namespace: str, key: str, held: Mapping[str, Any]) -> None:
+    value = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
+    store.put_documents(namespace, [Document(key, value)])
