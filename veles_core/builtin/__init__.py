@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from veles_core.hookspecs import Backend, Host, hookimpl
-from veles_core.protocols import Embedder, Extractor, Store
+from veles_core.protocols import Embedder, Extractor, Store, Tokenizer
 
 
 @hookimpl
@@ -24,6 +24,12 @@ def veles_extractors() -> Iterable[Backend[Extractor]]:
     return [Backend("outline", "one directive a line, offline, no model", _open_outline)]
 
 
+@hookimpl
+def veles_tokenizers() -> Iterable[Backend[Tokenizer]]:
+    """The heuristic tokenizer."""
+    return [Backend("heuristic", "an upper bound, offline, no vocabulary", _open_heuristic)]
+
+
 def _open_exact(_settings: None, host: Host) -> Store:
     from veles_core.builtin.exact_index import ExactIndex
     from veles_core.store import LedgerStore
@@ -41,3 +47,9 @@ def _open_outline(_settings: None, _host: Host) -> Extractor:
     from veles_core.builtin.outline_extractor import OutlineExtractor
 
     return OutlineExtractor()
+
+
+def _open_heuristic(_settings: None, _host: Host) -> Tokenizer:
+    from veles_core.builtin.heuristic_tokenizer import HeuristicTokenizer
+
+    return HeuristicTokenizer()

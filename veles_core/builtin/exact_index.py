@@ -1,5 +1,6 @@
 """The exact vector index: one matrix, every vector looked at, the same answer every time."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,25 @@ DECIMALS: Final = 6  # of a similarity; what is closer than that is a tie
 BLOCK_ROWS: Final = 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Living vectors by ascending id, as they were; later changes don't touch them."""
+
+    ids: "Ids"
+    _rows: RowNumbers
+    _base: "Matrix"
+    _tail: "Matrix"
+
+    @property
+    def dimension(self) -> int:
+        """Their length."""
+        return int(self._base.shape[1])
+
+    def vectors(self, places: RowNumbers | slice) -> "Matrix":
+        """The vectors of some of ``ids``, given by their places."""
+        return _gather(self._base, self._tail, self._rows[places])
+
+
 class ExactIndex:
     """A VectorIndex over a float32 matrix: a memory-mapped snapshot and a tail in memory.
 
@@ -26,14 +46,14 @@ class ExactIndex:
     they lie, what else is stored, or how many rows are multiplied at once.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the snapshot at ``path`` (a suffix is added), or start empty."""
-        self._path = path.with_suffix(snapshots.SUFFIX)
+    def __init__(self, path: Path | None) -> None:
+        """Open the snapshot at ``path`` (a suffix is added); None: start empty, save nothing."""
+        self._path = path and path.with_suffix(snapshots.SUFFIX)
         self._base: Matrix
         self._tail: Matrix
         self._reset()
-        snapshot = snapshots.read(self._path, KIND)
-        if snapshot is not None:
+        snapshot = self._path and snapshots.read(self._path, KIND)
+        if snapshot:
             self._base = snapshot.arrays["vectors"]
             self._tail = np.empty((0, self._base.shape[1]), np.float32)
             self._rows = Rows(snapshot.arrays["ids"])
@@ -105,13 +125,10 @@ class ExactIndex:
             result[there] = self._exact(vector, rows[there])
         return result
 
-    def ids(self) -> "Ids":
-        """All ids it holds, ascending."""
-        return self._rows.ids[self._rows.sorted()]
-
-    def vectors(self, ids: "Ids") -> "Matrix":
-        """The vectors of those ids that it holds, in their order."""
-        return self._gather(self._rows.present(ids))
+    def standing(self) -> Standing:
+        """What it holds now, for another thread to read: rows are never overwritten."""
+        rows = self._rows.sorted()
+        return Standing(self._rows.ids[rows], rows, self._base, self._tail)
 
     def __len__(self) -> int:
         """How many vectors it holds."""
@@ -119,23 +136,19 @@ class ExactIndex:
 
     def save(self) -> None:
         """Write a snapshot that a later open starts from: the living rows by id."""
-        rows = self._rows.sorted()
-        snapshots.write(
-            self._path,
-            KIND,
-            self._position,
-            {
-                "ids": self._rows.ids[rows],
-                "vectors": (
-                    self._gather(rows[start : start + BLOCK_ROWS])
-                    for start in range(0, max(len(rows), 1), BLOCK_ROWS)
-                ),
-            },
+        if self._path is None:
+            return
+        standing = self.standing()
+        blocks = (
+            standing.vectors(slice(start, start + BLOCK_ROWS))
+            for start in range(0, max(len(standing.ids), 1), BLOCK_ROWS)
         )
+        snapshots.write(self._path, KIND, self._position, {"ids": standing.ids, "vectors": blocks})
 
     def clear(self) -> None:
         """Forget everything, snapshot included; position 0."""
-        self._path.unlink(missing_ok=True)
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
         self._reset()
 
     def close(self) -> None:
@@ -185,13 +198,18 @@ class ExactIndex:
         return np.round(scores, DECIMALS) + 0.0  # no negative zero
 
     def _gather(self, rows: RowNumbers) -> "Matrix":
-        split = len(self._base)
-        if not len(rows) or rows.max() < split:
-            return self._base[rows]
-        if rows.min() >= split:
-            return self._tail[rows - split]
-        mixed = np.empty((len(rows), self._base.shape[1]), np.float32)
-        lower = rows < split
-        mixed[lower] = self._base[rows[lower]]
-        mixed[~lower] = self._tail[rows[~lower] - split]
-        return mixed
+        return _gather(self._base, self._tail, rows)
+
+
+def _gather(base: "Matrix", tail: "Matrix", rows: RowNumbers) -> "Matrix":
+    """Rows of two matrices that lie one after the other."""
+    split = len(base)
+    if not len(rows) or rows.max() < split:
+        return base[rows]
+    if rows.min() >= split:
+        return tail[rows - split]
+    mixed = np.empty((len(rows), base.shape[1]), np.float32)
+    lower = rows < split
+    mixed[lower] = base[rows[lower]]
+    mixed[~lower] = tail[rows[~lower] - split]
+    return mixed

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from veles_core.context.model import CompiledContext, Media, Segmentation
 from veles_core.records import Counts, Edge, EmbeddingIdentity
 
 
@@ -186,3 +187,31 @@ class LoadedContext:
     found: bool
     working: Mapping[str, Any] | None
     other_sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedSource:
+    """``retrieve_context_source``: the exact original; ``content`` is empty for media."""
+
+    handle: str
+    content: str
+    media: Media | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """``context_savings``: what compilations saved; cost in millionths of each currency."""
+
+    events: int
+    tokens_in: int
+    tokens_out: int
+    tokens_saved: int
+    cost_saved_micros_by_currency: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTranscript:
+    """``compile_transcript``: the compiled context, and how the transcript was cut."""
+
+    context: CompiledContext
+    segmentation: Segmentation

@@ -70,3 +70,10 @@ class Extractors:
         with self._lock:
             while self._opened:
                 self._opened.popitem()[1].close()
+
+
+def _none(name: str) -> Extractor:
+    raise ConfigurationError(f"this memory was opened without the extractor {name!r}")
+
+
+NO_EXTRACTORS: Final = Extractors(_none, (), None)

@@ -21,9 +21,9 @@ from veles_core.limits import (
 )
 from veles_core.memory import entities, provenance, working
 from veles_core.memory.answers import Forgotten, Link, Reinforced
+from veles_core.memory.live import Live
 from veles_core.memory.metadata import DATE, DATE_GIVEN, checked_metadata
 from veles_core.memory.text import byte_length, checked_text
-from veles_core.migration.epochs import Live
 from veles_core.protocols import Embedder, Store
 from veles_core.records import Edge, Fact, FactRecord
 

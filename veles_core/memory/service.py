@@ -7,10 +7,14 @@ and may be called from several threads.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from veles_core.clock import SYSTEM_CLOCK, Clock
+from veles_core.context.model import CompiledContext, CompileRequest, Decision, TranscriptRequest
+from veles_core.context.models import BudgetSuggestion, suggest_budget
+from veles_core.errors import ConfigurationError
 from veles_core.limits import (
     DEFAULT_FUSED_HOPS,
     DEFAULT_GRAPH_BOOST,
@@ -20,23 +24,36 @@ from veles_core.limits import (
     MAX_LIST_LIMIT,
     MAX_WHY_HOPS,
 )
-from veles_core.memory import facts, graph, provenance, recall, transfer
+from veles_core.memory import entities, facts, graph, provenance, recall, savings, sources, transfer
+from veles_core.memory import working as contexts
 from veles_core.memory.answers import (
+    CompiledTranscript,
+    EntityView,
     ExtractionHealth,
+    ExtractionResult,
     Forgotten,
     FusedRecall,
     Link,
+    LoadedContext,
     Memory,
     Page,
     Recalled,
+    Receipt,
     Reinforced,
     Related,
     Remembered,
+    RetrievedSource,
+    Savings,
+    SessionEntry,
     Status,
     Trail,
     Unrelated,
 )
+from veles_core.memory.autograph import Autograph
+from veles_core.memory.compiling import Compiler
 from veles_core.memory.duties import Duties
+from veles_core.memory.extraction import ExtractionJobs
+from veles_core.memory.extractors import NO_EXTRACTORS, Extractors
 from veles_core.memory.filters import comparisons, equalities
 from veles_core.memory.metadata import visible
 from veles_core.memory.recall import Ranking
@@ -45,7 +62,7 @@ from veles_core.migration.capture import Superseded
 from veles_core.migration.epochs import Epochs, Live, SingleEpoch
 from veles_core.migration.job import Limits
 from veles_core.migration.plane import GRACE_SECONDS, Migrations, MigrationView
-from veles_core.protocols import Embedder, Progress, Store
+from veles_core.protocols import Embedder, Progress, Store, Tokenizer
 from veles_core.records import EmbeddingIdentity, Predicate, Problem
 
 T = TypeVar("T")
@@ -66,12 +83,18 @@ class MemoryService:
         clock: Clock = SYSTEM_CLOCK,
         ranking: Ranking = "hybrid",
         default_ttl: int | None = None,
+        extractors: Extractors = NO_EXTRACTORS,
+        autograph: bool = False,
+        tokenizer: Tokenizer | None = None,
+        ingest_roots: Sequence[Path] = (),
         epochs: Epochs | None = None,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        """``epochs``, whose store and embedder these are, lets the embedding model change.
+        """What a verb needs beyond store and embedder is given here, or the verb is refused.
 
-        The store that a migration leaves behind is freed ``grace_seconds`` later.
+        ``epochs``, whose store and embedder these are, lets the embedding model change; the
+        store that a migration leaves behind is freed ``grace_seconds`` later. ``autograph``
+        builds the graph of each remembered fact with the default extractor.
         """
         provenance.admit(store, embedder)
         self._epochs = epochs or SingleEpoch(store, embedder)
@@ -79,6 +102,16 @@ class MemoryService:
         self._ranking = ranking
         self._default_ttl = default_ttl
         self._migrations = Migrations(epochs, grace_seconds) if epochs else None
+        self._extractors = extractors
+        self._extraction = ExtractionJobs(self, extractors, clock, default_ttl)
+        self._autograph = (
+            Autograph(self, extractors, extractors.default)
+            if autograph and extractors.default
+            else None
+        )
+        self._compiler = (
+            Compiler(self, tokenizer, ranking, clock, ingest_roots) if tokenizer else None
+        )
         self._duties = Duties(lambda: self.live().store)
 
     def __enter__(self) -> Self:
@@ -93,8 +126,12 @@ class MemoryService:
         self.close()
 
     def close(self) -> None:
-        """Stop the background duties and release the store and the embedder; idempotent."""
+        """Stop the background work and release every backend; idempotent."""
         self._duties.stop()
+        self._extraction.close()
+        if self._autograph:
+            self._autograph.stop()
+        self._extractors.close()
         if self._migrations:
             self._migrations.close()
         self._epochs.close()
@@ -126,6 +163,8 @@ class MemoryService:
         )
         facts.check_targets(self.live().store, drafted)
         self.write(lambda live: facts.write_all(live.store, live.embedder, [drafted]))
+        if self._autograph:
+            self._autograph.offer(drafted.id, drafted.content)
         return Remembered(drafted.id)
 
     def recall(
@@ -215,7 +254,7 @@ class MemoryService:
         recorded, running = live.store.provenance(), live.embedder.identity
         if running.dimension is None and recorded is not None:
             running = EmbeddingIdentity(running.model, recorded.dimension, running.semantic)
-        return Status(running, recorded, ExtractionHealth(False), live.store.count())
+        return Status(running, recorded, self._extraction_health(), live.store.count())
 
     def list_memories(
         self,
@@ -236,6 +275,68 @@ class MemoryService:
             for fact in found[:limit]
         )
         return Page(memories, memories[-1].id if len(found) > limit else None)
+
+    def entity(self, name: str) -> EntityView:
+        """Everything the graph knows about one named entity."""
+        return entities.view(self.live().store, name)
+
+    def remember_extracted(
+        self,
+        text: str,
+        metadata: Mapping[str, Any] | None = None,
+        extractor: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Receipt:
+        """Accept a passage durably; its facts and their graph are stored in the background."""
+        return self._extraction.submit(text, metadata, extractor, idempotency_key)
+
+    def extraction_status(self, request_id: str) -> ExtractionResult:
+        """What has become of an accepted passage."""
+        return self._extraction.status(request_id)
+
+    def compile_context(self, request: CompileRequest) -> CompiledContext:
+        """Fit fragments and pulled memories into a token budget, one decision a fragment."""
+        return self._needed_compiler().compile_context(request)
+
+    def compile_transcript(self, request: TranscriptRequest) -> CompiledTranscript:
+        """Cut a session transcript into segments and fit them into a token budget."""
+        return self._needed_compiler().compile_transcript(request)
+
+    def explain_compilation(
+        self,
+        request: CompileRequest,
+        fragment_id: int | None = None,
+        fragment_index: int | None = None,
+    ) -> Decision:
+        """The decision on one fragment of a compilation; keeps nothing."""
+        return self._needed_compiler().explain_compilation(request, fragment_id, fragment_index)
+
+    def retrieve_context_source(self, handle: str) -> RetrievedSource:
+        """The exact original behind a handle of a compiled context."""
+        return sources.retrieve(self.live().store, handle)
+
+    def context_savings(self, project: str | None = None) -> Savings:
+        """What recorded compilations saved, in all or for one project."""
+        return savings.total(self.live().store, project)
+
+    def suggest_budget(self, target_model: str, reserve_tokens: int = 0) -> BudgetSuggestion:
+        """A starting token budget for a model, from a static table."""
+        return suggest_budget(target_model, reserve_tokens)
+
+    def save_working_context(
+        self, project: str, session: str, working: Mapping[str, Any]
+    ) -> Remembered:
+        """Save the working state of a session, replacing the one saved before."""
+        now = self._clock.now()
+        return self.write(lambda live: contexts.save(live.store, project, session, working, now))
+
+    def load_working_context(self, project: str, session: str) -> LoadedContext:
+        """The working state of a session, and the other sessions of its project."""
+        return contexts.load(self.live().store, project, session)
+
+    def list_working_contexts(self, project: str) -> list[SessionEntry]:
+        """The sessions that can be resumed, newest first."""
+        return contexts.listed(self.live().store, project)
 
     def migration_start(self, target_backend: str, limits: Limits) -> MigrationView:
         """Start moving the memory to another embedding model while it serves."""
@@ -266,6 +367,17 @@ class MemoryService:
         """Write exported items as they were, embedding their facts with the present model."""
         live = self.live()
         return transfer.import_items(live.store, live.embedder, items, self._clock.now(), progress)
+
+    def _extraction_health(self) -> ExtractionHealth:
+        configured, autograph = self._extractors.default is not None, self._autograph
+        if autograph is None:
+            return ExtractionHealth(configured)
+        return ExtractionHealth(configured, True, autograph.dropped, autograph.failed)
+
+    def _needed_compiler(self) -> Compiler:
+        if self._compiler is None:
+            raise ConfigurationError("this memory was opened without a tokenizer to compile with")
+        return self._compiler
 
     def _embed_again(self, problem: Problem) -> Problem:
         """Give facts whose vector is missing or damaged a new one; their ids stay."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from veles_core.errors import ConfigurationError
 from veles_core.hookspecs import Host
+from veles_core.memory.extractors import Extractors
 from veles_core.memory.service import MemoryService
 from veles_core.migration.epochs import FIRST, Epochs
 from veles_core.plugins import Registry, discover
@@ -48,6 +49,14 @@ def open_memory(
             live.embedder,
             ranking=settings.ranking,
             default_ttl=settings.default_ttl,
+            extractors=Extractors(
+                lambda name: registry.open("extractor", name, host),
+                registry.names("extractor"),
+                settings.extractor,
+            ),
+            autograph=settings.autograph,
+            tokenizer=registry.open("tokenizer", settings.tokenizer, host),
+            ingest_roots=settings.ingest_roots,
             epochs=epochs,
         )
     except BaseException:

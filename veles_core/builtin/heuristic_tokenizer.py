@@ -1,0 +1,248 @@
+"""An upper bound of the tokens that cl100k_base and o200k_base make of a text.
+
+Never below either, for any text, and close above both; ``docs/tokenizers.md`` has the
+proof and the measurements. In short:
+
+1. A text is cut into *pieces*, each end of which is an end of a chunk of both encodings.
+2. A piece is cut into the chunks of each encoding, and each chunk is merged with that
+   encoding's first merges only. Later merges can only lower the number, so this bounds it.
+3. Where it is uncertain how an encoding cuts (around characters whose class another
+   version of Unicode may see differently), and in long runs, each character counts the
+   most tokens that can ever be charged to it, whatever stands around it.
+
+The count of a text is the sum over its pieces. So counts add up: ``count(a + b)`` is
+``count(a) + count(b)`` if ``a`` ends with a line feed and ``b`` starts with a line that
+holds more than whitespace and does not start with a slash.
+"""
+
+import lzma
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
+
+DATA: Final = "heuristic_tokenizer.xz"
+SEPARATOR: Final = "\xff"  # in no merge: the byte occurs nowhere in UTF-8
+CODE_POINTS: Final = 0x110000
+LONGEST_MERGED: Final = 128  # characters of a chunk; merging costs time in its square
+_LONGEST_KEPT: Final = 128  # characters of a piece whose cost is remembered
+_MOST_KEPT: Final = 1 << 17  # pieces; about 15 MB when all are there
+_WINDOW: Final = 1 << 16  # characters cut into pieces at once
+_TRIED: Final = 256  # prefixes that a cut tries one by one
+_NO_MERGE: Final = 1 << 30
+
+# Ranges of characters whose class is certain; what is in none of them, letters and digits
+# apart, is uncertain.
+_ASCII_BLANK: Final = r"\t\x0b\x0c "
+_BLANK: Final = _ASCII_BLANK + "\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_ASCII_SIGN: Final = r"\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f"  # not letter, mark, number or space
+_SIGN: Final = _ASCII_SIGN + "¡-©«-±´¶-¸»¿×÷‐-‧‰-⁞₠-⃀←-⏿─-❵➔-⯿🌀-🫿"
+_CASED: Final = (range(0xC0, 0x250), range(0x370, 0x530), range(0x1E00, 0x1F00))
+_LONG_S: Final = "ſ"  # counts as an s in contractions, so it is left uncertain
+_CONTRACTION: Final = "'(?:[sdmtSDMT]|[lL][lL]|[vV][eE]|[rR][eE])"
+_BLOB: Final = "(?![0-9a-fA-F]{64})[A-Za-z0-9+/]{64}"  # base64, most likely: hardly worth merging
+
+_FIND_BLOB: Final = re.compile(_BLOB)
+_LINE_BREAK: Final = re.compile(r"\n(?=[^\s/])")  # where counts add up
+
+
+class Tables(NamedTuple):
+    """What the data file holds.
+
+    ``merges`` maps, for each encoding, the bytes of a token (as Latin-1) to its rank among
+    the first ones. ``charges`` has the most tokens charged to each code point.
+    """
+
+    merges: tuple[dict[str, int], dict[str, int]]
+    charges: bytes
+
+
+@cache
+def tables() -> Tables:
+    """The data file, read once."""
+    raw = lzma.decompress(files(__package__).joinpath(DATA).read_bytes())
+    split = int.from_bytes(raw[:4], "big")
+    cl100k, o200k = (
+        {token: rank for rank, token in enumerate(half.split(SEPARATOR))}
+        for half in raw[4 : 4 + split].decode("latin-1").split(2 * SEPARATOR)
+    )
+    return Tables((cl100k, o200k), raw[4 + split :].ljust(CODE_POINTS, b"\x04"))
+
+
+class _Patterns(NamedTuple):
+    plain: re.Pattern[str]  # ASCII without a blob → pieces
+    pieces: re.Pattern[str]  # any text → pieces; of plain text the same ones
+    uncertain: re.Pattern[str]  # found in a piece that is not cut further
+    chunks: tuple[re.Pattern[str], re.Pattern[str]]  # another piece → chunks of each encoding
+
+
+@cache
+def _patterns() -> _Patterns:
+    cased = [chr(code) for codes in _CASED for code in codes if chr(code) != _LONG_S]
+    upper = "A-Z" + "".join(c for c in cased if unicodedata.category(c) == "Lu")
+    lower = "a-z" + "".join(c for c in cased if unicodedata.category(c) == "Ll")
+    space = rf"{_BLANK}\r\n"
+    uncertain = f"(?:[^{upper}{lower}0-9{space}{_SIGN}]|{_BLOB})"
+    # From something uncertain to the next space, and the line breaks and slashes there.
+    loose = rf"{uncertain}[^{space}]*+(?:[{space}]*[\r\n]/[^{space}]*+)*+"
+    loose += rf"(?:[{space}]*[\r\n](?:[{space}]+\Z|)|)"
+    cl100k = (
+        rf"{_CONTRACTION}|[{_BLANK}{_SIGN}]?[{upper}{lower}]+|[0-9]{{1,3}}"
+        rf"| ?[{_SIGN}]+[\r\n]*|[{space}]+"
+    )
+    o200k = (
+        rf"[{_BLANK}{_SIGN}]?(?:[{upper}]*[{lower}]+|[{upper}]+)(?:{_CONTRACTION})?|[0-9]{{1,3}}"
+        rf"| ?[{_SIGN}]+[\r\n/]*|[{space}]*[\r\n]|[{space}]+"
+    )
+    return _Patterns(
+        re.compile(_pieces("A-Za-z", _ASCII_BLANK, _ASCII_SIGN)),
+        re.compile(_pieces(upper + lower, _BLANK, _SIGN, loose)),
+        re.compile(uncertain),
+        (re.compile(cl100k), re.compile(o200k)),
+    )
+
+
+def _pieces(letters: str, blanks: str, signs: str, loose: str = "") -> str:
+    """The pattern that cuts a text into pieces: word, digits, signs, spaces, loose."""
+    letter, sign, space = f"[{letters}]", f"[{signs}]", rf"[{blanks}\r\n]"
+    word = f"{letter}++(?:'{letter}++(?:'{letter}++)*+|)"
+    blob, tail, lone = "", "", ""
+    if loose:
+        blob, tail, lone = f"(?!{_BLOB})", f"(?:'?{loose}|)", f"|[{blanks}]?{loose}"
+    # A line break after signs takes slashes along in o200k_base, but not in cl100k_base.
+    slashes = rf"/[\r\n/]*+(?:{sign}++[\r\n/]*+)*+(?:{word}|)"
+    return (
+        rf"[{blanks}{signs}]?{blob}{word}{tail}"
+        rf"|[0-9]{{1,3}}+{tail}{lone}"
+        rf"| ?{sign}++(?:[\r\n]++(?:{slashes}|)|){tail}"
+        rf"|{space}+\Z|{space}*[\r\n]|{space}+(?={space})|{space}"
+    )
+
+
+class HeuristicTokenizer:
+    """Never below cl100k_base or o200k_base; see the module's docstring. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._costs = _Costs()
+        self._patterns = _patterns()
+
+    def count(self, text: str) -> int:
+        """An upper bound of the tokens of ``text`` in either encoding."""
+        cost = self._costs.__getitem__
+        return sum(sum(map(cost, self._pieces(window))) for window in _windows(text))
+
+    def _pieces(self, text: str) -> list[str]:
+        plain = text.isascii() and not _FIND_BLOB.search(text)
+        pattern = self._patterns.plain if plain else self._patterns.pieces
+        return pattern.findall(text)
+
+    def cut(self, text: str, limit: int) -> int:
+        """The largest prefix length in characters whose count is at most ``limit``."""
+        size = max(4096, 8 * limit)
+        while size < len(text):
+            end = self._cut(text[:size], limit)
+            if end < size // 2:  # far enough from where the window ends
+                return end
+            size *= 2
+        return self._cut(text, limit)
+
+    def _cut(self, text: str, limit: int) -> int:
+        pieces = self._pieces(text)
+        ends = [0, *accumulate(map(len, pieces))]
+        costs = [0, *accumulate(map(self._costs.__getitem__, pieces))]
+        first = bisect_right(costs, limit)  # among the ends, the first that is over
+        if first == len(ends):
+            return len(text)
+        # Spaces that end a prefix are cut in another way than spaces before a word, so
+        # the search spans them and starts where none stands before.
+        at, high = max(0, first - 1), ends[first]
+        while at and text[ends[at] - 1].isspace():
+            at -= 1
+        while high < len(text) and text[high].isspace():
+            high += 1
+        low = start = ends[at]
+        room = limit - costs[at]
+        while high - low > _TRIED:
+            middle = (low + high) // 2
+            if self.count(text[start:middle]) <= room:
+                low = middle
+            else:
+                high = middle
+        high = min(len(text), high + _TRIED)
+        fitting = (
+            end for end in range(high, low, -1) if self.count(text[start:end]) <= room
+        )
+        return next(fitting, low)
+
+
+class _Costs(dict[str, int]):
+    """What each piece costs, worked out when it is first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._merges, self._charges = tables()
+        self._patterns = _patterns()
+
+    def __missing__(self, piece: str) -> int:
+        if len(piece) > _LONGEST_KEPT:
+            return self._cost(piece)
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        cost = self[piece] = self._cost(piece)
+        return cost
+
+    def _cost(self, piece: str) -> int:
+        if self._patterns.uncertain.search(piece):
+            return self._charged(piece)
+        cl100k, o200k = (
+            sum(self._bound(chunk, merges) for chunk in pattern.findall(piece))
+            for pattern, merges in zip(self._patterns.chunks, self._merges, strict=True)
+        )
+        return max(cl100k, o200k)
+
+    def _bound(self, chunk: str, merges: dict[str, int]) -> int:
+        raw = chunk if chunk.isascii() else chunk.encode().decode("latin-1")
+        if raw in merges:
+            return 1
+        charged = self._charged(chunk)
+        return charged if len(chunk) > LONGEST_MERGED else min(charged, merged(raw, merges))
+
+    def _charged(self, text: str) -> int:
+        if text.isascii():
+            return len(text)
+        return sum(map(self._charges.__getitem__, map(ord, text)))
+
+
+def merged(raw: str, merges: dict[str, int]) -> int:
+    """How many parts are left of ``raw`` once no merge applies; the lowest rank goes first."""
+    parts = list(raw)
+    rank = merges.get
+    ranks = [rank(left + right, _NO_MERGE) for left, right in pairwise(parts)]
+    while ranks:
+        lowest = min(ranks)
+        if lowest == _NO_MERGE:
+            break
+        at = ranks.index(lowest)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del ranks[at]
+        if at:
+            ranks[at - 1] = rank(parts[at - 1] + parts[at], _NO_MERGE)
+        if at < len(ranks):
+            ranks[at] = rank(parts[at] + parts[at + 1], _NO_MERGE)
+    return len(parts)
+
+
+def _windows(text: str) -> Iterator[str]:
+    """The text in parts of about a window each, cut where counts add up."""
+    start = 0
+    while len(text) - start > _WINDOW:
+        found = _LINE_BREAK.search(text, start + _WINDOW)
+        if found is None:
+            break
+        yield text[start : found.end()]
+        start = found.end()
+    yield text[start:]
