@@ -29,19 +29,16 @@ from typing import Final, Literal
 
 import click
 
-from veles_core.clock import SYSTEM_CLOCK
 from veles_core.hookspecs import Host
 from veles_core.ids import fact_id
 from veles_core.limits import DEFAULT_GRAPH_BOOST
 from veles_core.memory import entities, recall
 from veles_core.memory.answers import Link
 from veles_core.memory.entities import Mention
-from veles_core.memory.extraction import ExtractionJobs
 from veles_core.memory.extractors import OUTLINE, Extractors
 from veles_core.memory.recall import Ranking
 from veles_core.memory.service import MemoryService
 from veles_core.plugins import Registry, discover
-from veles_core.protocols import Extractor
 from veles_core.records import Fact
 
 CHAINS: Final = Path(__file__).parent / "data" / "chains.jsonl"
@@ -112,7 +109,10 @@ def opened(registry: Registry, embedder: str, folder: Path) -> Iterator[MemorySe
     """A fresh memory in ``folder``."""
     model = registry.open("embedder", embedder, Host(folder))
     store = registry.open("store", "exact", Host(folder, identity=model.identity))
-    with MemoryService(store, model) as memory:
+    outlines = Extractors(
+        lambda name: registry.open("extractor", name, Host(folder)), [OUTLINE], None
+    )
+    with MemoryService(store, model, extractors=outlines) as memory:
         yield memory
 
 
@@ -131,19 +131,11 @@ def store_chains(memory: MemoryService, found: Sequence[Chain], way: Way, crowde
 
 
 def extract(memory: MemoryService, passages: Iterable[str]) -> None:
-    """Extract outlines as ``remember_extracted`` does, and wait for the last."""
-    registry = discover(())
-
-    def reader(name: str) -> Extractor:
-        extractor: Extractor = registry.open("extractor", name, Host(Path()))
-        return extractor
-
-    jobs = ExtractionJobs(memory, Extractors(reader, [OUTLINE], None), SYSTEM_CLOCK)
+    """Extract outlines, one after the other."""
     for passage in passages:
-        receipt = jobs.submit(passage, extractor=OUTLINE)
-        while jobs.status(receipt.request_id).state != "committed":
+        receipt = memory.remember_extracted(passage, extractor=OUTLINE)
+        while memory.extraction_status(receipt.request_id).state != "committed":
             time.sleep(0.01)
-    jobs.close()
 
 
 def crowd(memory: MemoryService, facts: Sequence[int], entity: str) -> None:

@@ -509,7 +509,7 @@ def test_stopping_does_not_wait_for_a_model(start: Open) -> None:
     until(lambda: model.asked == [PASSAGE])
     began = time.monotonic()
     extracting.close()
-    assert time.monotonic() - began < 1.8
+    assert time.monotonic() - began < 1.5
 
 
 # --- size --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from veles_core.memory.extractors import Extractors
 from veles_core.memory.live import Live, Memory
 from veles_core.records import Extraction
 
-_STOP_SECONDS: Final = 1.0
+_STOP_SECONDS: Final = 0.5
 
 log = logging.getLogger(__name__)
 

@@ -89,10 +89,8 @@ class ExtractionJobs:
                 earlier = jobs.find(live.store, job.request_id)  # another process may be faster
                 if earlier is not None:
                     return _receipt(_same(earlier, request), reused=True)
-                admitted = jobs.admit(live.store, job, Passage(request.text, request.metadata))
-                if found is not None:
-                    jobs.generated(live.store, admitted, found)
-                return _receipt(admitted, reused=False)
+                passage = Passage(request.text, request.metadata)
+                return _receipt(jobs.admit(live.store, job, passage, found), reused=False)
 
         receipt = self._memory.write(accept)
         self._worker.wake()

@@ -66,7 +66,7 @@ class ExtractionWorker:
         """Look at the queue now."""
         self._woken.set()
 
-    def stop(self, patience: float = 1.0) -> None:
+    def stop(self, patience: float = 0.5) -> None:
         """Stop after the current step. One that waits for a model is left to end by itself."""
         self._stopped = True
         self._woken.set()
@@ -211,7 +211,7 @@ class ExtractionWorker:
 
 def _drop(live: Live, entry: Waiting) -> None:
     with live.store.transaction():
-        jobs.drop(live.store, entry)
+        jobs.drop(live.store, entry.request_id, entry.place)
 
 
 def _keep(live: Live, job: Job, found: Extraction) -> None:

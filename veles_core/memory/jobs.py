@@ -90,8 +90,11 @@ def waiting(store: Store) -> list[Waiting]:
     return [Waiting(entry.key, **json.loads(entry.value)) for entry in _queue(store)]
 
 
-def admit(store: Store, job: Job, passage: Passage) -> Job:
-    """Inside a transaction: put a job at the queue's end; raises InvalidInput if it is full."""
+def admit(store: Store, job: Job, passage: Passage, found: Extraction | None = None) -> Job:
+    """Inside a transaction: put a job at the queue's end; raises InvalidInput if it is full.
+
+    ``found`` is the generation, if there is one already.
+    """
     queue = _queue(store)
     if len(queue) >= MAX_PENDING_EXTRACTIONS:
         raise InvalidInput(
@@ -108,9 +111,12 @@ def admit(store: Store, job: Job, passage: Passage) -> Job:
         "extractor": job.extractor,
         "accepted_at": job.accepted_at,
     }
-    _write(store, QUEUE, job.place, entry)
+    # In this order, since a store without transactions may stop anywhere in between.
     _write(store, PASSAGES, job.request_id, asdict(passage))
+    if found is not None:
+        generated(store, job, found)
     save(store, job)
+    _write(store, QUEUE, job.place, entry)
     return job
 
 
@@ -121,16 +127,16 @@ def generated(store: Store, job: Job, found: Extraction) -> None:
 
 def save(store: Store, job: Job) -> None:
     """Inside a transaction: write a job down; with its end go its passage and generation."""
-    if job.ended:
-        store.delete_documents(QUEUE, [job.place])
-        store.delete_documents(PASSAGES, [job.request_id])
-        store.delete_documents(GENERATIONS, [job.request_id])
     _write(store, JOBS, job.request_id, asdict(job))
+    if job.ended:
+        drop(store, job.request_id, job.place)
 
 
-def drop(store: Store, entry: Waiting) -> None:
-    """Inside a transaction: take an entry that has no job (any more) out of the queue."""
-    store.delete_documents(QUEUE, [entry.place])
+def drop(store: Store, request_id: str, place: str) -> None:
+    """Inside a transaction: delete all that a job needs only until it ends."""
+    store.delete_documents(PASSAGES, [request_id])
+    store.delete_documents(GENERATIONS, [request_id])
+    store.delete_documents(QUEUE, [place])
 
 
 def _queue(store: Store) -> list[Document]:
