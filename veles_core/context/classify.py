@@ -6,14 +6,11 @@ the content or reported with risk ``high``.
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, AnyStr, Final, NamedTuple
 
-from veles_core.context.constraints import forbids
 from veles_core.context.fences import has_fence
 from veles_core.context.logs import Log
 from veles_core.context.model import Action
-from veles_core.context.score import fold
 
 LOG: Final = "log"
 CODE: Final = "code"
@@ -25,7 +22,11 @@ _URL: Final = re.compile(r"\w://\S|\bwww\.\w")
 
 
 class Subject(NamedTuple):
-    """What the rules look at. ``log`` is the collapsed form of a log with repeated lines."""
+    """What the rules look at.
+
+    ``log`` is the collapsed form of a log with repeated lines, ``forbids`` whether the
+    text holds a negative constraint.
+    """
 
     data: bytes
     text: str
@@ -33,6 +34,7 @@ class Subject(NamedTuple):
     metadata: Mapping[str, Any]
     is_media: bool
     log: Log | None
+    forbids: bool
 
 
 class Rule(NamedTuple):
@@ -50,16 +52,24 @@ def _is_code(subject: Subject) -> bool:
     return subject.kind == CODE or has_fence(subject.text)
 
 
-def _forbids(subject: Subject) -> bool:
-    # A log says a thing once, however often it says it.
-    return forbids(fold(subject.log.text() if subject.log else subject.text))
-
-
 def _has_exact_values(subject: Subject) -> bool:
-    if subject.text.isascii():
-        found = islice(_ASCII_DIGITS.finditer(subject.data), _EXACT_VALUES)
-        return sum(1 for _ in found) == _EXACT_VALUES
-    return sum(1 for _ in islice(_DIGITS.finditer(subject.text), _EXACT_VALUES)) == _EXACT_VALUES
+    if not subject.text.isascii():
+        return _occurs(_DIGITS, subject.text, _EXACT_VALUES)
+    data = subject.data
+    if len(data) - len(data.translate(None, b"0123456789")) < _EXACT_VALUES:
+        return False  # too few digits, seen faster than by a search
+    return _occurs(_ASCII_DIGITS, data, _EXACT_VALUES)
+
+
+def _occurs(pattern: re.Pattern[AnyStr], text: AnyStr, times: int) -> bool:
+    """Whether the pattern occurs at least so many times."""
+    at = 0
+    for _ in range(times):
+        match = pattern.search(text, at)
+        if match is None:
+            return False
+        at = match.end()
+    return True
 
 
 def _has_url(subject: Subject) -> bool:
@@ -106,7 +116,7 @@ RULES: Final = (
         "preserve",
         True,
         "it forbids something, and that must not be weakened",
-        _forbids,
+        lambda subject: subject.forbids,
     ),
     Rule(
         "abstract.log_dedup",

@@ -1,4 +1,4 @@
-"""Negative constraints: whether a text tells its reader not to do something.
+"""Negative constraints: which texts tell their reader not to do something.
 
 A text is searched for the cue words of the table ``prohibitions``, and only where one
 stands do patterns look at its neighbourhood: the time is linear in the text, and small
@@ -7,11 +7,15 @@ where there is no cue.
 
 import functools
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from veles_core.context.prohibitions import PROHIBITIONS
 
 _REACH: Final = 100  # how far before a cue a clause is looked at, in characters
+_BETWEEN: Final = "\n.\n"
 
 
 class _Compiled(NamedTuple):
@@ -20,16 +24,22 @@ class _Compiled(NamedTuple):
     after: re.Pattern[str]
 
 
-def forbids(folded: str) -> bool:
-    """Whether a folded text holds a negative constraint."""
-    if not folded.isascii():
+def forbidding(texts: Sequence[str]) -> list[bool]:
+    """Which of the folded texts hold a negative constraint.
+
+    All are searched in one go, with a full stop between them that no pattern crosses.
+    """
+    joined = _BETWEEN.join(texts)
+    if not joined.isascii():
         for apostrophe in "’‘ʼ´`":
-            folded = folded.replace(apostrophe, "'")
-    return any(
-        _holds(cue[0], folded, cue.start())
-        for scanner in _scanners()
-        for cue in scanner.finditer(folded)
-    )
+            joined = joined.replace(apostrophe, "'")
+    starts = list(accumulate((len(text) + len(_BETWEEN) for text in texts), initial=0))
+    found = [False] * len(texts)
+    for scanner in _scanners():
+        for cue in scanner.finditer(joined):
+            index = bisect_right(starts, cue.start()) - 1
+            found[index] = found[index] or _holds(cue[0], joined, cue.start())
+    return found
 
 
 def _holds(cue: str, folded: str, at: int) -> bool:

@@ -60,6 +60,8 @@ def duplicates(items: Iterable[Item], near: bool) -> dict[int, Twin]:
 
 def _survivor(group: Sequence[Item], twins: dict[int, Twin], *, exact: bool) -> Item:
     """The item of a group that stays; the others that may go get their twin."""
+    if len(group) == 1:
+        return group[0]
     best = min(group, key=lambda item: (not item.cached, not item.critical, -item.priority))
     for item in group:
         if item is not best and (exact or not item.critical):

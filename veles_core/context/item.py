@@ -15,9 +15,10 @@ from veles_core.context.classify import (
     enabled_rules,
     is_critical,
 )
+from veles_core.context.constraints import forbidding
 from veles_core.context.logs import Log, collapse
-from veles_core.context.model import CompileRequest, Fragment, PulledMemory
-from veles_core.context.score import memory_weight, query_terms, recencies, relevance
+from veles_core.context.model import CompileRequest, Fragment, Importance, Policy, PulledMemory
+from veles_core.context.score import fold, memory_weight, query_terms, recencies, relevance
 from veles_core.protocols import Tokenizer
 
 
@@ -55,78 +56,105 @@ class Item(NamedTuple):
         return self.rule.id == STABLE_PREFIX
 
 
+class _Raw(NamedTuple):
+    """A fragment's exact bytes, and the collapsed form of a log with repeated lines."""
+
+    fragment: Fragment
+    data: bytes
+    kind: str
+    log: Log | None
+
+    def wording(self) -> str:
+        """The folded text in which a constraint would stand; a log says a thing once."""
+        return fold(self.log.text() if self.log else self.fragment.content)
+
+
 def examine(
     request: CompileRequest, pulled: Sequence[PulledMemory], tokenizer: Tokenizer
 ) -> list[Item]:
     """The fragments of a request in order, then the pulled memories."""
-    examiner = _Examiner(request, tokenizer)
-    items = [examiner.fragment(place, each) for place, each in enumerate(request.fragments)]
-    importance = request.policy.importance
-    for memory, recency in zip(pulled, recencies(pulled, importance), strict=True):
-        # Its metadata is the fact's own: it may not claim the caller's cache or verbatim.
-        item = examiner.fragment(len(items), Fragment(memory.content))
-        weight = memory_weight(memory, item.relevance, recency, importance)
-        note = (
-            f"; pulled from memory {memory.memory_id} (similarity {memory.score:.2f}, "
-            f"confidence {memory.confidence:.2f}, recency {recency:.2f})"
-        )
-        items.append(item._replace(memory_id=memory.memory_id, weight=weight, note=note))
+    rules = enabled_rules(request.policy.disabled_rules)
+    # A memory's metadata is the fact's own: it may not claim the caller's cache or verbatim.
+    fragments = [*request.fragments, *(Fragment(memory.content) for memory in pulled)]
+    raws = [_read(place, fragment, request.policy) for place, fragment in enumerate(fragments)]
+    forbid = forbidding([raw.wording() for raw in raws])
+    terms = query_terms(request.query)
+    counted: dict[bytes, int] = {}
+    items = []
+    for place, raw in enumerate(raws):
+        if raw.data not in counted:
+            counted[raw.data] = _count(raw, tokenizer)
+        items.append(_item(place, raw, forbid[place], rules, terms, counted[raw.data]))
+    first = len(request.fragments)
+    items[first:] = _weighed(items[first:], pulled, request.policy.importance)
     return items
 
 
-class _Examiner:
-    """What looking at the fragments of one request has in common."""
+def _read(place: int, fragment: Fragment, policy: Policy) -> _Raw:
+    kind = (fragment.kind or "").casefold()
+    if fragment.media is not None:
+        field = f"fragments[{place}].media.bytes_b64"
+        return _Raw(fragment, media.decode(fragment.media.bytes_b64, field), kind, None)
+    log = None
+    if kind == LOG and LOG_DEDUP not in policy.disabled_rules:
+        log = collapse(fragment.content, bool(policy.normalize_log_timestamps))
+    return _Raw(fragment, fragment.content.encode(), kind, log)
 
-    def __init__(self, request: CompileRequest, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._terms = query_terms(request.query)
-        self._rules = enabled_rules(request.policy.disabled_rules)
-        self._collapses = any(rule.id == LOG_DEDUP for rule in self._rules)
-        self._normalize = bool(request.policy.normalize_log_timestamps)
-        self._counted: dict[bytes, int] = {}
 
-    def fragment(self, place: int, fragment: Fragment) -> Item:
-        text, kind, mime = fragment.content, (fragment.kind or "").casefold(), None
-        log = None
-        if fragment.media is not None:
-            mime = fragment.media.mime
-            field = f"fragments[{place}].media.bytes_b64"
-            data = media.decode(fragment.media.bytes_b64, field)
-        else:
-            data = text.encode()
-            if kind == LOG and self._collapses:
-                log = collapse(text, self._normalize)
-        subject = Subject(data, text, kind, fragment.metadata, mime is not None, log)
-        rule = classify(subject, self._rules)
-        share = relevance(self._terms, text)
-        source = ids.source_id(data)
-        given = fragment.id
-        return Item(
-            place=place,
-            fragment_id=source if given is None else ids.parse_id(given, f"fragments[{place}].id"),
-            source=source,
-            data=data,
-            text=text,
-            mime=mime,
-            kind=kind,
-            metadata=fragment.metadata,
-            priority=fragment.priority,
-            tokens=self._count(data, text, mime),
-            rule=rule,
-            critical=is_critical(rule, kind),
-            relevance=share,
-            weight=share,
-            log=log if rule.id == LOG_DEDUP else None,
-            memory_id=None,
-            note="",
+def _count(raw: _Raw, tokenizer: Tokenizer) -> int:
+    if raw.fragment.media is not None:
+        return media.count_tokens(raw.data, tokenizer)
+    return tokenizer.count(raw.fragment.content)
+
+
+def _item(
+    place: int,
+    raw: _Raw,
+    forbids: bool,
+    rules: tuple[Rule, ...],
+    terms: Sequence[str],
+    tokens: int,
+) -> Item:
+    fragment, data, kind, log = raw
+    text, mime = fragment.content, fragment.media.mime if fragment.media else None
+    rule = classify(
+        Subject(data, text, kind, fragment.metadata, mime is not None, log, forbids), rules
+    )
+    share = relevance(terms, text)
+    source = ids.source_id(data)
+    given = fragment.id
+    return Item(
+        place=place,
+        fragment_id=source if given is None else ids.parse_id(given, f"fragments[{place}].id"),
+        source=source,
+        data=data,
+        text=text,
+        mime=mime,
+        kind=kind,
+        metadata=fragment.metadata,
+        priority=fragment.priority,
+        tokens=tokens,
+        rule=rule,
+        critical=is_critical(rule, kind),
+        relevance=share,
+        weight=share,
+        log=log if rule.id == LOG_DEDUP else None,
+        memory_id=None,
+        note="",
+    )
+
+
+def _weighed(
+    items: Sequence[Item], pulled: Sequence[PulledMemory], importance: Importance
+) -> list[Item]:
+    """The items of pulled memories, each with its weight and where it came from."""
+    recency = recencies(pulled, importance)
+    return [
+        item._replace(
+            memory_id=memory.memory_id,
+            weight=memory_weight(memory, item.relevance, recent, importance),
+            note=f"; pulled from memory {memory.memory_id} (similarity {memory.score:.2f}, "
+            f"confidence {memory.confidence:.2f}, recency {recent:.2f})",
         )
-
-    def _count(self, data: bytes, text: str, mime: str | None) -> int:
-        tokens = self._counted.get(data)
-        if tokens is None:
-            if mime is None:
-                tokens = self._tokenizer.count(text)
-            else:
-                tokens = media.count_tokens(data, self._tokenizer)
-            self._counted[data] = tokens
-        return tokens
+        for item, memory, recent in zip(items, pulled, recency, strict=True)
+    ]

@@ -102,15 +102,18 @@ _LEVEL: Final = (
 _LINE: Final = (
     r"[ \t]{0,16}+(?:"
     rf"{STAMP}"
-    rf"|(?:[^\s]{{1,60}}+[ \t]{{1,8}}+){{0,3}}?[\[<(]?{_LEVEL}[\]>)]?(?=[\s:|,]|$)"
+    rf"|(?:[^\s]{{1,60}}+[ \t]{{1,8}}+){{0,3}}?[\[<(]?{_LEVEL}[\]>)]?(?=[\s:|,]|\Z)"
     r"|(?:error|warning|info|debug|[EWIDF])(?:\[\w{1,16}\])?:[ \t]"
     r"|\[[ ]{0,8}\d{1,10}\.\d{1,9}\]"
     r")[^\n]*+"
 )
-_RUN: Final = re.compile(rf"(?m)^(?:{_LINE}(?:\n|\Z)){{8,}}+")
+_RUN: Final = re.compile(rf"\n{_LINE}(?:\n{_LINE}){{7,}}+")
 
 
-def log_runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of at least eight consecutive log-like lines in ``text[start:end]``."""
-    for match in _RUN.finditer(text, start, end):
-        yield match.span()
+def log_runs(padded: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of at least eight consecutive log-like lines in ``text[start:end]``.
+
+    ``padded`` is that text with a line break before it; the stretch consists of lines.
+    """
+    for match in _RUN.finditer(padded, start, end):
+        yield match.start(), min(match.end(), end)

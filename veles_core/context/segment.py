@@ -24,7 +24,7 @@ from veles_core.errors import ContextOverLimit
 from veles_core.limits import MAX_FACT_BYTES, MAX_TRANSCRIPT_SEGMENTS
 
 _MARKER: Final = re.compile(
-    r"(?mi)^(?:(system|user|human|assistant|ai|tool):|###[ \t]{1,8}(user|assistant)\b)"
+    r"\n(?:(system|user|human|assistant|ai|tool):|###[ \t]{1,8}(user|assistant)\b)", re.IGNORECASE
 )
 _ROLES: Final = {"ai": "AI"}  # the others are capitalised
 
@@ -109,25 +109,26 @@ def _kind(text: str) -> SegmentKind:
     fence = next(fences(text), None)
     if fence is not None and not (text[: fence.start] + text[fence.end :]).strip():
         return "code"
-    logged = sum(end - start for start, end in log_runs(text, 0, len(text)))
+    logged = sum(end - start for start, end in log_runs(f"\n{text}", 0, len(text)))
     return "log" if fence is None and logged * 2 > len(text) else "body"
 
 
 def _spans(text: str) -> Iterator[_Span]:
     """The spans of a plain transcript, blank ones left with the one before them."""
+    padded = f"\n{text}"  # what is found with its line break starts where its line does
     fenced = list(fences(text))
     ahead = iter(fenced)
     fence = next(ahead, None)
-    for number, turn in enumerate(_turns(text, fenced)):
+    for number, turn in enumerate(_turns(padded, fenced)):
         found: list[_Stretch] = []
         at = turn.start
         while fence is not None and fence.start < turn.end:
             if fence.start >= at:
                 end = fence.end if fence.closed else turn.end
-                found += [*_body(text, at, fence.start), ("code", fence.start, end)]
+                found += [*_body(padded, at, fence.start), ("code", fence.start, end)]
                 at = end
             fence = next(ahead, None)
-        found += _body(text, at, turn.end)
+        found += _body(padded, at, turn.end)
         for kind, start, end in _without_blanks(text, found):
             for piece_end in _storable_ends(text, start, end):
                 size = len(text[start:piece_end].encode())
@@ -135,12 +136,12 @@ def _spans(text: str) -> Iterator[_Span]:
                 start = piece_end
 
 
-def _turns(text: str, fenced: Iterable[Fence]) -> Iterator[_Turn]:
+def _turns(padded: str, fenced: Iterable[Fence]) -> Iterator[_Turn]:
     """The turns that the markers outside of closed fences begin; the first may be nobody's."""
     closed = iter([fence for fence in fenced if fence.closed])
     fence = next(closed, None)
     start, role, count = 0, None, 0
-    for marker in _MARKER.finditer(text):
+    for marker in _MARKER.finditer(padded):
         at = marker.start()
         while fence is not None and fence.end <= at:
             fence = next(closed, None)
@@ -152,11 +153,11 @@ def _turns(text: str, fenced: Iterable[Fence]) -> Iterator[_Turn]:
             _check_count(count)
         name = (marker[1] or marker[2]).lower()
         start, role = at, _ROLES.get(name, name.capitalize())
-    yield _Turn(start, len(text), role)
+    yield _Turn(start, len(padded) - 1, role)
 
 
-def _body(text: str, start: int, end: int) -> Iterator[_Stretch]:
-    for log_start, log_end in log_runs(text, start, end):
+def _body(padded: str, start: int, end: int) -> Iterator[_Stretch]:
+    for log_start, log_end in log_runs(padded, start, end):
         if log_start > start:
             yield "body", start, log_start
         yield "log", log_start, log_end
