@@ -166,9 +166,13 @@ def test_every_id_of_an_answer_has_its_string_twin(client: Any) -> None:
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
-    [("remember", {"fact": "ab\ud800"}), ("remember", {"fact": "a", "metadata": {"\ud800": 1}}),
-     ("recall", {"query": "\udfff"}), ("forget", {"id": "\ud800"})],
-)  # fmt: skip
+    [
+        ("remember", {"fact": "ab\ud800"}),
+        ("remember", {"fact": "a", "metadata": {"a": "\ud800"}}),
+        ("recall", {"query": "\udfff"}),
+        ("forget", {"id": "\ud800"}),
+    ],
+)
 def test_lone_surrogates_are_refused(client: Any, tool: str, arguments: dict[str, Any]) -> None:
     assert client.refused(tool, **arguments).code == INVALID
     assert client.call("memory_status")["memory"]["facts"] == 0

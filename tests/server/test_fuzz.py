@@ -62,7 +62,8 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.fixture
-def one_client(connect: Any) -> Iterator[Any]:
+def one_client(connect: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("VELESDB_MEMORY_EXTRACTOR", "outline")
     with open_memory() as service, connect(lambda: service) as client:
         yield client
 

@@ -130,6 +130,64 @@ def list_memories(service: "MemoryService", given: arguments.ListMemories) -> wi
     }
 
 
+def entity(service: "MemoryService", given: arguments.Entity) -> wire.EntityView:
+    view = service.entity(given.name)
+    return {
+        "found": view.found,
+        "id": view.id,
+        "id_str": str(view.id),
+        "name": view.name,
+        "attributes": dict(view.attributes),
+        "relations": [
+            {
+                "predicate": relation.predicate,
+                "target": relation.name,
+                "target_id": relation.id,
+                "target_id_str": str(relation.id),
+            }
+            for relation in view.relations
+        ],
+        "relations_in": [
+            {
+                "predicate": relation.predicate,
+                "source": relation.name,
+                "source_id": relation.id,
+                "source_id_str": str(relation.id),
+            }
+            for relation in view.relations_in
+        ],
+        "relations_truncated": view.relations_truncated,
+        "relations_in_truncated": view.relations_in_truncated,
+    }
+
+
+def remember_extracted(
+    service: "MemoryService", given: arguments.RememberExtracted
+) -> wire.Receipt:
+    receipt = service.remember_extracted(
+        given.text, given.metadata, given.extractor, given.idempotency_key
+    )
+    return {
+        "request_id": receipt.request_id,
+        "state": receipt.state,
+        "reused": receipt.reused,
+    }
+
+
+def extraction_status(
+    service: "MemoryService", given: arguments.ExtractionStatus
+) -> wire.ExtractionResult:
+    result = service.extraction_status(given.request_id)
+    return {
+        "request_id": result.request_id,
+        "state": result.state,
+        "ids": list(result.ids),
+        "ids_str": [str(id) for id in result.ids],
+        "skipped_over_cap": result.skipped_over_cap,
+        "error": result.error,
+    }
+
+
 def _recalled(memory: answers.Memory) -> wire.Recalled:
     return {
         "id": memory.id,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from veles_core.server import handlers
-from veles_core.wire import answers, memory
+from veles_core.server import context_handlers, handlers, migration_handlers
+from veles_core.wire import answers, context, context_answers, memory, migration, working
 from veles_core.wire.arguments import Arguments
 from veles_core.wire.schema import Schema, input_schema, output_schema
 
@@ -25,7 +25,7 @@ class Behaviour:
 
 READS: Final = Behaviour(read_only=True)
 WRITES: Final = Behaviour()
-LEARNS: Final = Behaviour(idempotent=False)
+COUNTS: Final = Behaviour(idempotent=False)
 DELETES: Final = Behaviour(destructive=True)
 
 
@@ -128,7 +128,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         memory.Feedback,
         answers.Reinforced,
         handlers.feedback,
-        LEARNS,
+        COUNTS,
         "Tell whether a recalled memory helped. Its confidence, 0 to 1, moves up or down and "
         "bends the order of later recalls.",
     ),
@@ -161,5 +161,159 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Walk every stored memory page by page, ids ascending: an audit that misses nothing, "
         "where recall ranks. Pass next_cursor back as cursor until it is null; a filtered page "
         "may be short while the walk goes on.",
+    ),
+    Tool(
+        "entity",
+        memory.Entity,
+        answers.EntityView,
+        handlers.entity,
+        READS,
+        "Look up one named entity of the graph that extraction builds: its attributes, the "
+        "relations leaving it and those entering it. Read both directions: who is Theo's sister "
+        "is answered by his relations_in. found: false means that nothing mentions it.",
+    ),
+    Tool(
+        "remember_extracted",
+        memory.RememberExtracted,
+        answers.Receipt,
+        handlers.remember_extracted,
+        WRITES,
+        "Hand over a passage; its facts, entities and relations are extracted and linked in the "
+        "background, so that why can connect them. Answers a durable receipt at once: poll "
+        "extraction_status with its request_id. extractor outline needs no model.",
+    ),
+    Tool(
+        "extraction_status",
+        memory.ExtractionStatus,
+        answers.ExtractionResult,
+        handlers.extraction_status,
+        READS,
+        "What has become of a passage given to remember_extracted: accepted, running, committed "
+        "(ids in extraction order) or failed (error says why).",
+    ),
+    Tool(
+        "compile_context",
+        context.CompileContext,
+        context_answers.Compiled,
+        context_handlers.compile_context,
+        WRITES,
+        "Fit fragments of context (files, logs, code, notes, images) into a token budget without "
+        "a model: duplicates go, logs collapse, prohibitions, code, URLs and exact values stay. "
+        "What doesn't fit is set aside under a handle. Check risk: high means that something "
+        "that must be kept isn't wholly there.",
+    ),
+    Tool(
+        "compile_transcript",
+        context.CompileTranscript,
+        context_answers.CompiledTranscript,
+        context_handlers.compile_transcript,
+        WRITES,
+        "compile_context for the raw transcript of a session: it is cut into turns, code and logs "
+        "first, and segmentation tells where. Give exactly one of transcript and path.",
+    ),
+    Tool(
+        "explain_compilation",
+        context.ExplainCompilation,
+        context_answers.Decision,
+        context_handlers.explain_compilation,
+        READS,
+        "Tell why a fragment was kept, shortened, set aside or dropped: its one decision. The "
+        "request is compiled again and nothing is recorded; memories and files are read as they "
+        "are now.",
+    ),
+    Tool(
+        "retrieve_context_source",
+        context.RetrieveContextSource,
+        context_answers.Retrieved,
+        context_handlers.retrieve_context_source,
+        READS,
+        "Fetch the exact original behind a ctx://source/ handle of a compiled context. Call it "
+        "when something set aside or shortened turns out to matter.",
+    ),
+    Tool(
+        "context_savings",
+        context.ContextSavings,
+        context_answers.Savings,
+        context_handlers.context_savings,
+        READS,
+        "Add up what recorded compilations saved, in tokens and in millionths of each currency. "
+        "Local estimates, not a provider's bill.",
+    ),
+    Tool(
+        "suggest_budget",
+        context.SuggestBudget,
+        context_answers.Suggestion,
+        context_handlers.suggest_budget,
+        READS,
+        "Suggest a token_budget for a model from a static table of context windows; source names "
+        "its date. An unlisted model answers nulls, never a guess.",
+    ),
+    Tool(
+        "save_working_context",
+        working.SaveWorkingContext,
+        answers.Remembered,
+        context_handlers.save_working_context,
+        WRITES,
+        "Save the distilled state of a session, so that a later one can pick it up: goal, "
+        "constraints, verified facts, open hypotheses, evidence, next actions. Call it before a "
+        "session ends or its context is cut; saving the same project and session again replaces "
+        "the state whole, so load first.",
+    ),
+    Tool(
+        "load_working_context",
+        working.LoadWorkingContext,
+        working.Loaded,
+        context_handlers.load_working_context,
+        READS,
+        "Resume a session: the state saved under exactly this project and session. found: false "
+        "with a similar name in other_sessions is usually a typo. Enrich what you loaded and save "
+        "it back as it is.",
+    ),
+    Tool(
+        "list_working_contexts",
+        working.ListWorkingContexts,
+        working.Sessions,
+        context_handlers.list_working_contexts,
+        READS,
+        "List the sessions of a project that can be resumed, last saved first. Call it at session "
+        "start instead of guessing a session's name.",
+    ),
+    Tool(
+        "migration_start",
+        migration.MigrationStart,
+        migration.Migration,
+        migration_handlers.migration_start,
+        COUNTS,
+        "Move the memory to another embedding model while it goes on serving. Answers once the "
+        "job is durable; poll migration_status until phase is committed. Only on the user's wish: "
+        "every fact is embedded again.",
+    ),
+    Tool(
+        "migration_status",
+        migration.MigrationStatus,
+        migration.Migration,
+        migration_handlers.migration_status,
+        READS,
+        "Report the migration's phase, progress, last error and what to do about it, without "
+        "working on it. job: null means that there never was one.",
+    ),
+    Tool(
+        "migration_cancel",
+        migration.MigrationCancel,
+        migration.Migration,
+        migration_handlers.migration_cancel,
+        DELETES,
+        "End the migration and remove what it has copied, while the old model still serves. "
+        "Refused once the memory is being handed over.",
+    ),
+    Tool(
+        "migration_recover",
+        migration.MigrationRecover,
+        migration.Migration,
+        migration_handlers.migration_recover,
+        WRITES,
+        "Go on with a migration that stopped, after its target proves to embed as it did when the "
+        "migration began. Read migration_status first: last_error and recovery_action say why it "
+        "stopped.",
     ),
 )
