@@ -93,6 +93,8 @@ def _refusal(fault: ErrorDetails) -> InvalidInput:
 
 
 def _path(location: Sequence[int | str]) -> str:
-    """``links[0].target`` for ("links", 0, "target")."""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    """``links[0].target`` for ("links", 0, "target"); a caller's own key may be long."""
+    path = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part[:_NAME]}" for part in location
+    )
     return path.removeprefix(".")

@@ -28,8 +28,12 @@ class _Plain(GenerateJsonSchema):
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         described = super().default_schema(schema)
-        if described.get("default", ...) is None:
-            del described["default"]
+        match described.get("default", ...):
+            case None:
+                del described["default"]
+            case dict() as members:
+                given = {name: value for name, value in members.items() if value is not None}
+                described["default"] = given
         return described
 
     @staticmethod
@@ -49,8 +53,11 @@ class _Output(_Plain):
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         inner = self.generate_inner(schema["schema"])
-        if isinstance(inner.get("type"), str):
-            return inner | {"type": [inner["type"], "null"]}
+        match inner.get("type"):
+            case str() as kind:
+                return inner | {"type": [kind, "null"]}
+            case list() as kinds:
+                return inner | {"type": [*kinds, "null"]}
         return super().nullable_schema(schema)
 
 

@@ -113,6 +113,10 @@ def _id(value: object) -> object:
         refuse("an id: a decimal string from 0 to 2^64-1, the id_str of an earlier answer", value)
 
 
+def _decimal_id(value: object) -> object:
+    return str(_id(value))
+
+
 def _integer(value: object) -> object:
     decoded = decode(value)
     if not isinstance(decoded, int) or isinstance(decoded, bool):
@@ -174,11 +178,14 @@ Item = TypeVar("Item")
 
 Text = Annotated[str, BeforeValidator(_text)]
 Id = Annotated[int, BeforeValidator(_id), WithJsonSchema({"type": "string"})]
+DecimalId = Annotated[str, BeforeValidator(_decimal_id)]  # an id that is kept as its digits
 Natural = Annotated[int, Field(ge=0), BeforeValidator(_integer)]
+Byte = Annotated[int, Field(ge=0, le=255), BeforeValidator(_integer)]
 Number = Annotated[float, BeforeValidator(_number)]
 Boolean = Annotated[bool, BeforeValidator(_boolean)]
 JsonObject = Annotated[dict[str, Any], BeforeValidator(plain), BeforeValidator(json_object)]
 Items = Annotated[tuple[Item, ...], BeforeValidator(_array)]
+Named = Annotated[dict[str, Item], BeforeValidator(plain), BeforeValidator(json_object)]
 Scalar = Annotated[
     Any, BeforeValidator(_scalar), WithJsonSchema({"type": ["number", "string", "boolean"]})
 ]
