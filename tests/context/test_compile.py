@@ -146,7 +146,7 @@ def billing_request():
         "The billing dashboard lists open invoices and lets the team filter them by owner."
         for _ in range(13)
     )
-    words = "one two three four five six seven eight nine ten".split()
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     return (
         *(Fragment(f"{paragraph} {word}", priority=9) for word in words),
         Fragment("Release rule: you cannot  merge\nto the main branch on Fridays."),

@@ -273,7 +273,8 @@ fragments = tuple(
 )
 pulled = [PulledMemory(n, f"memory of {n}", n / 9, n / 9) for n in range(9)]
 policy = Policy(disabled_rules=("preserve.url", "preserve.exact_values"))
-print(compile_context(CompileRequest("canary never", fragments, 900, policy=policy), Bytes(), pulled))
+request = CompileRequest("canary never", fragments, 900, policy=policy)
+print(compile_context(request, Bytes(), pulled))
 transcript = "System: be brief\\nUser: hi\\n```\\ncode\\n```\\n" + "INFO poll\\n" * 9
 print(compile_transcript(TranscriptRequest("code", 60, transcript), Bytes()))
 """

@@ -124,11 +124,13 @@ def _spans(text: str) -> Iterator[_Span]:
         at = turn.start
         while fence is not None and fence.start < turn.end:
             if fence.start >= at:
-                end = fence.end if fence.closed else turn.end
-                found += [*_body(padded, at, fence.start), ("code", fence.start, end)]
-                at = end
+                if fence.start > at:
+                    found += _body(padded, at, fence.start)
+                at = fence.end if fence.closed else turn.end
+                found.append(("code", fence.start, at))
             fence = next(ahead, None)
-        found += _body(padded, at, turn.end)
+        if turn.end > at:
+            found += _body(padded, at, turn.end)
         for kind, start, end in _without_blanks(text, found):
             for piece_end in _storable_ends(text, start, end):
                 size = len(text[start:piece_end].encode())
