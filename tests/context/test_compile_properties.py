@@ -130,7 +130,7 @@ PULLED = st.lists(
     ),
     max_size=3,
 )
-SLOW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def emitted_media(request, context, tokenizer):

@@ -106,8 +106,8 @@ def test_code_and_logs_are_segments_of_their_own():
         ("User", "body", "User: look\n"),
         ("User", "code", "```py\nUser: no turn\n```\n"),
         ("User", "body", "then\n"),
-        ("Tool", "log", f"Tool: {log}\n"),
-        ("Tool", "body", "bye\n"),
+        ("Tool", "log", f"Tool: {log}"),
+        ("Tool", "body", "\nbye\n"),
         ("Tool", "code", "~~~\ny\n~~~"),
     ]
 
