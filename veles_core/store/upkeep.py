@@ -8,6 +8,7 @@ one process at a time does it for all.
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final
@@ -19,6 +20,8 @@ from veles_core.store.derived import Derived
 
 DUE_FLOOR: Final = 2048  # changes; so many are followed in well under a second
 DUE_SHARE: Final = 8
+QUIET_SECONDS: Final = 0.25  # without a change; then a burst of writes is over
+BURST_SECONDS: Final = 10.0  # … or is not waited for any longer
 SLICE: Final = 50  # facts read and split into words without a pause
 PAUSE_SECONDS: Final = 0.01
 
@@ -50,6 +53,7 @@ class Upkeep:
         self._claim = claim
         self._adopt = adopt
         self.saved_at = 0  # the change sequence that snapshots are thought to stand at
+        self._seen = 0
         self._due = DUE_FLOOR
         self._wanted = threading.Event()
         self._closing = threading.Event()
@@ -57,6 +61,7 @@ class Upkeep:
 
     def see(self, sequence: int) -> None:
         """Take note of where the ledger stands; called with the database held."""
+        self._seen = sequence
         if sequence - self.saved_at < self._due or self._closing.is_set():
             return
         self.saved_at = sequence  # look again after as many changes, whatever comes of it
@@ -76,9 +81,8 @@ class Upkeep:
         while True:
             self._wanted.wait()
             self._wanted.clear()
-            if self._closing.is_set():
-                return
             try:
+                self._await_quiet()
                 self._renew()
             except Closing:
                 return
@@ -86,6 +90,13 @@ class Upkeep:
                 log.warning("snapshots were not written: %s", error)
             except Exception:
                 log.exception("snapshots were not written")
+
+    def _await_quiet(self) -> None:
+        patience = time.monotonic() + BURST_SECONDS
+        seen = None
+        while seen != self._seen and time.monotonic() < patience:
+            seen = self._seen
+            self._wait(QUIET_SECONDS)
 
     def _renew(self) -> None:
         """Adopt newer snapshots of another process, or write some."""
@@ -99,13 +110,13 @@ class Upkeep:
                 derived.close()
                 return
             with claim:
-                derived.follow(self._db, SLICE, self._pause)
+                derived.follow(self._db, SLICE, lambda: self._wait(PAUSE_SECONDS))
                 derived.save()
             derived.close()
             derived = self._open_derived()
-        derived.follow(self._db, SLICE, self._pause)
+        derived.follow(self._db, SLICE, lambda: self._wait(PAUSE_SECONDS))
         self._adopt(derived)
 
-    def _pause(self) -> None:
-        if self._closing.wait(PAUSE_SECONDS):
+    def _wait(self, seconds: float) -> None:
+        if self._closing.wait(seconds):
             raise Closing
