@@ -8,7 +8,7 @@ import click
 from veles_core.errors import ConfigurationError
 from veles_core.memory.transfer import export_lines
 from veles_core.plugins import discover
-from veles_core.server.app import open_store
+from veles_core.server.app import open_chain
 from veles_core.settings import Settings, load, selected_plugins
 
 
@@ -26,14 +26,14 @@ def command(output: Path, include_internal: bool) -> None:
     Works on a memory that another embedding model filled: nothing is embedded.
     """
     settings = load(Settings)
-    store = open_store(settings, discover(selected_plugins()))
+    epochs = open_chain(settings, discover(selected_plugins()))
     unfinished = output.with_name(output.name + ".part")
     try:
         unfinished.unlink(missing_ok=True)
         unfinished.touch(mode=0o600)  # it holds everything remembered: its owner's alone
         count = 0
         with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            for line in export_lines(store, include_internal):
+            for line in export_lines(epochs.live().store, include_internal):
                 file.write(line + "\n")
                 count += 1
             file.flush()
@@ -43,5 +43,5 @@ def command(output: Path, include_internal: bool) -> None:
         unfinished.unlink(missing_ok=True)
         raise ConfigurationError(f"{output} can't be written: {error.strerror}") from None
     finally:
-        store.close()
+        epochs.close()
     click.echo(f"{count} lines written to {output}", err=True)

@@ -9,12 +9,11 @@ import click
 from veles_core.errors import ConfigurationError
 from veles_core.hookspecs import Host
 from veles_core.migration.job import RECOVERABLE, Limits
-from veles_core.migration.offline import OfflineEpochs, RecordedEmbedder, estimate
+from veles_core.migration.offline import OfflineEpochs, estimate
 from veles_core.migration.plane import Migrations, MigrationView
-from veles_core.plugins import Registry, discover
+from veles_core.plugins import discover
 from veles_core.protocols import Embedder
-from veles_core.records import EmbeddingIdentity
-from veles_core.server.app import open_store, prepared_directory
+from veles_core.server.app import open_chain, prepared_directory
 from veles_core.settings import Settings, load, selected_plugins
 
 Strategy = Literal["auto", "reuse", "reembed"]
@@ -40,7 +39,7 @@ def command(dry_run: bool, strategy: Strategy) -> None:
     host = Host(prepared_directory(settings.path))
     target: Embedder = registry.open("embedder", settings.embedder, host)
     dimension = int(target.embed(["dimension"]).shape[1])
-    epochs = _chain(settings, registry, target)
+    epochs = open_chain(settings, registry, target)
     try:
         filled = epochs.live().store.provenance()
         same = filled is None or (filled.model, filled.dimension) == (
@@ -64,19 +63,6 @@ def command(dry_run: bool, strategy: Strategy) -> None:
             _migrate(epochs, settings.embedder, expected.facts)
     finally:
         epochs.close()
-
-
-def _chain(settings: Settings, registry: Registry, target: Embedder) -> OfflineEpochs:
-    """The memory's epochs, read with whatever filled them and led to the configured model."""
-    first = open_store(settings, registry)
-    filled = first.provenance() or EmbeddingIdentity("none yet", None)
-    first.close()
-    return OfflineEpochs(
-        lambda epoch, identity: open_store(settings, registry, identity, epoch),
-        lambda _backend: target,
-        RecordedEmbedder(filled),
-        "",
-    )
 
 
 def _migrate(epochs: OfflineEpochs, backend: str, facts: int) -> None:

@@ -9,6 +9,7 @@ from veles_core.hookspecs import Host
 from veles_core.memory.extractors import Extractors
 from veles_core.memory.service import MemoryService
 from veles_core.migration.epochs import FIRST, Epochs
+from veles_core.migration.offline import OfflineEpochs, RecordedEmbedder
 from veles_core.plugins import Registry, discover
 from veles_core.protocols import Embedder, Store
 from veles_core.records import EmbeddingIdentity
@@ -74,6 +75,25 @@ def open_store(
     host = Host(prepared_directory(settings.path), epoch=epoch, identity=identity)
     store: Store = registry.open("store", settings.store, host)
     return store
+
+
+def open_chain(
+    settings: Settings, registry: Registry, target: Embedder | None = None
+) -> OfflineEpochs:
+    """The memory to read or to migrate, whatever model filled it and whichever is configured.
+
+    ``target`` is the embedder that a migration leads to.
+    """
+    first = open_store(settings, registry)
+    filled = first.provenance() or EmbeddingIdentity("none yet", None)
+    first.close()
+    recorded = RecordedEmbedder(filled)
+    return OfflineEpochs(
+        lambda epoch, identity: open_store(settings, registry, identity, epoch),
+        lambda _backend: target or recorded,
+        recorded,
+        "",
+    )
 
 
 def prepared_directory(path: Path) -> Path:
