@@ -13,7 +13,10 @@ import mcp_types as mcp
 
 Path = tuple[str | int, ...]
 
-SAMPLES: dict[str, Any] = {"integer": 6, "number": 0.5, "boolean": True}
+ANY = "any name"  # a member of an object whose members are named by the caller
+
+# 200 is an integer that every slot takes, whatever else its tool asks of it.
+SAMPLES: dict[str, Any] = {"integer": 200, "number": 0.5, "boolean": True}
 INCOMPATIBLE: dict[str, list[Any]] = {
     "integer": ["abc", 1.5, 6.0, True, [6], {"a": 6}],
     "number": ["abc", True, [0.5], {"a": 0.5}],
@@ -27,10 +30,17 @@ def scalar_slots(schema: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path
     if schema["type"] == "array":
         yield from scalar_slots(schema["items"], (*path, 0))
     elif schema["type"] == "object":
-        for name, slot in schema.get("properties", {}).items():
+        for name, slot in members(schema).items():
             yield from scalar_slots(slot, (*path, name))
     elif isinstance(schema["type"], str):
         yield path, schema["type"]
+
+
+def members(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schemas of an object's members by name."""
+    if isinstance(schema.get("additionalProperties"), dict):
+        return {ANY: schema["additionalProperties"]}
+    return schema.get("properties", {})
 
 
 def sample(schema: dict[str, Any]) -> Any:
@@ -56,7 +66,7 @@ def arguments(schema: dict[str, Any], path: Path, value: Any) -> Any:
     head, *rest = path
     if isinstance(head, int):
         return [arguments(schema["items"], tuple(rest), value)]
-    inner = arguments(schema["properties"][head], tuple(rest), value)
+    inner = arguments(members(schema)[head], tuple(rest), value)
     return sample(schema) | {head: inner}
 
 

@@ -1,92 +1,78 @@
 """What ``tools/list`` advertises, slot by slot, and that every client can read it."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.server.shapes import INPUTS, OUTPUTS
 from veles_core.server.tools import TOOLS
 
-READS = {"recall", "recall_where", "recall_fused", "why", "memory_status", "list_memories"}
-DELETES = {"unrelate", "forget"}
-
-# A required slot ends in "!"; a list holds the shape of its items.
-NATURAL = "integer >= 0"
-LINK = {"target!": "string", "relation!": "string"}
-EDGE = {"from!": "string", "to!": "string", "relation!": "string"}
-OP = "string of eq ne lt le gt ge"
-COMPARISON = {"field!": "string", "op!": OP, "value!": "number or string or boolean"}
-INPUTS: dict[str, Any] = {
-    "remember": {
-        "fact!": "string",
-        "links": [LINK],
-        "metadata": "object",
-        "ttl_seconds": NATURAL,
-    },
-    "recall": {"query!": "string", "k": NATURAL, "filter": "object"},
-    "recall_where": {"query!": "string", "filters!": [COMPARISON], "k": NATURAL},
-    "recall_fused": {
-        "query!": "string",
-        "k": NATURAL,
-        "filter": "object",
-        "hops": NATURAL,
-        "graph_boost": "number",
-        "pool": NATURAL,
-        "date_field": "string",
-    },
-    "relate": EDGE,
-    "unrelate": EDGE,
-    "forget": {"id!": "string"},
-    "feedback": {"id!": "string", "success!": "boolean"},
-    "why": {"decision!": "string", "max_hops": NATURAL, "filter": "object"},
-    "memory_status": {},
-    "list_memories": {
-        "cursor": "string",
-        "limit": NATURAL,
-        "filter": "object",
-        "include_internal": "boolean",
-    },
+READS = {
+    "recall",
+    "recall_where",
+    "recall_fused",
+    "why",
+    "memory_status",
+    "list_memories",
+    "entity",
+    "extraction_status",
+    "explain_compilation",
+    "retrieve_context_source",
+    "context_savings",
+    "suggest_budget",
+    "load_working_context",
+    "list_working_contexts",
+    "migration_status",
 }
-REQUIRED_ANSWERS = {
-    "remember": {"id", "id_str"},
-    "recall": {"memories"},
-    "recall_where": {"memories"},
-    "recall_fused": {"memories"},
-    "relate": {"edge_id", "edge_id_str"},
-    "unrelate": {"found", "removed"},
-    "forget": {"id", "id_str", "found"},
-    "feedback": {"id", "id_str", "confidence"},
-    "why": {"nodes", "edges", "truncated"},
-    "memory_status": {"embedder", "provenance", "extraction", "memory"},
-    "list_memories": {"memories", "next_cursor"},
-}
+DELETES = {"unrelate", "forget", "migration_cancel"}
+COUNTS = {"feedback", "migration_start"}  # again is not the same as once
 
 
 def shape(schema: dict[str, Any]) -> Any:
-    """A schema in the notation above; anything that it can't tell is an error."""
+    """A schema in the notation of ``shapes``; anything that it can't tell is an error."""
     told = dict(schema)
     told.pop("description", None)
-    kind = told.pop("type")
-    if kind == "object" and told.get("additionalProperties") is True:
-        assert told == {"additionalProperties": True}
-        return "object"
-    if kind == "object":
-        required = told.pop("required", [])
-        slots = told.pop("properties")
+    if "anyOf" in told:
+        value, absent = told.pop("anyOf")
         assert told == {}
-        return {name + "!" * (name in required): shape(slot) for name, slot in slots.items()}
+        return shape(value), shape(absent)
+    kind = told.pop("type")
     if kind == "array":
         items = told.pop("items")
+        assert told.pop("default", []) == []
         assert told == {}
         return [shape(items)]
+    if "properties" in told:
+        return members(told)
     name = kind if isinstance(kind, str) else " or ".join(kind)
+    match told.pop("additionalProperties", None):
+        case dict() as inner:
+            assert told == {}
+            return {"*": shape(inner)}
+        case extra:
+            assert extra is ("object" in name or None)
     if "enum" in told:
         name += " of " + " ".join(told.pop("enum"))
     if "minimum" in told:
         name += f" >= {told.pop('minimum')}"
+    if "maximum" in told:
+        name += f" <= {told.pop('maximum')}"
+    if "default" in told:
+        name += f" = {json.dumps(told.pop('default'))}"
     assert told == {}
     return name
+
+
+def members(told: dict[str, Any]) -> dict[str, Any]:
+    """The shape of an object, whose default holds exactly those of its members."""
+    required, slots = told.pop("required", []), told.pop("properties")
+    defaults = {name: slot["default"] for name, slot in slots.items() if "default" in slot}
+    assert told.pop("default", defaults) == defaults
+    assert told == {}
+    return {name + "!" * (name in required): shape(slot) for name, slot in slots.items()}
 
 
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -97,20 +83,21 @@ def nodes(schema: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(schema, dict):
         yield schema
         for keyword, part in schema.items():
-            yield from nodes(list(part.values()) if keyword == "properties" else part)
+            if keyword != "default":
+                yield from nodes(list(part.values()) if keyword == "properties" else part)
 
 
-def test_exactly_the_tools_that_work_are_advertised(client: Any) -> None:
+def test_exactly_the_27_tools_are_advertised(client: Any) -> None:
     assert [tool.name for tool in client.tools()] == list(INPUTS)
+    assert len(INPUTS) == 27
 
 
 def test_the_advertised_inputs_are_exactly_these(client: Any) -> None:
     assert {tool.name: shape(tool.input_schema) for tool in client.tools()} == INPUTS
 
 
-def test_the_answers_promise_these_members(client: Any) -> None:
-    promised = {tool.name: set(tool.output_schema["required"]) for tool in client.tools()}
-    assert promised == REQUIRED_ANSWERS
+def test_the_advertised_answers_are_exactly_these(client: Any) -> None:
+    assert {tool.name: shape(tool.output_schema) for tool in client.tools()} == OUTPUTS
 
 
 def test_input_schemas_hold_nothing_that_makes_a_client_drop_a_tool(client: Any) -> None:
@@ -123,7 +110,6 @@ def test_input_schemas_hold_nothing_that_makes_a_client_drop_a_tool(client: Any)
             # The value of a comparison is the one slot of several types.
             several = node["type"] == ["number", "string", "boolean"]
             assert isinstance(node["type"], str) or several
-            assert "default" not in node
 
 
 def test_output_schemas_are_objects_and_valid(client: Any) -> None:
@@ -154,7 +140,7 @@ def test_the_annotations_say_what_a_tool_may_do(client: Any) -> None:
         hints = tool.annotations
         assert hints.read_only_hint is (tool.name in READS)
         assert hints.destructive_hint is (tool.name in DELETES)
-        assert hints.idempotent_hint is (tool.name != "feedback")
+        assert hints.idempotent_hint is (tool.name not in COUNTS)
         assert hints.open_world_hint is False
 
 
