@@ -137,12 +137,14 @@ def test_crlf_is_kept_and_cuts_as_lf_does():
     ]
 
 
-def test_blank_text_stays_with_the_segment_before_it():
-    assert cut("\n\nUser: a\n```\nx\n```\n\n```\ny\n```\n  \n") == [
+def test_blank_lines_stay_out_of_code_so_that_a_file_shown_twice_is_the_same_bytes():
+    assert cut("\n\nUser: a\n```\nx\n```\n\n```\nx\n```\nAI: b") == [
         (None, "body", "\n\n"),
         ("User", "body", "User: a\n"),
-        ("User", "code", "```\nx\n```\n\n"),
-        ("User", "code", "```\ny\n```\n  \n"),
+        ("User", "code", "```\nx\n```\n"),
+        ("User", "body", "\n"),
+        ("User", "code", "```\nx\n```\n"),
+        ("AI", "body", "AI: b"),
     ]
     assert cut(" \n") == [(None, "body", " \n")]
 

@@ -5,7 +5,7 @@ line starts (``User:``, ``### Assistant`` …), JSONL ones an object a line.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from veles_core import ids
@@ -114,7 +114,7 @@ def _kind(text: str) -> SegmentKind:
 
 
 def _spans(text: str) -> Iterator[_Span]:
-    """The spans of a plain transcript, blank ones left with the one before them."""
+    """The spans of a plain transcript, unmerged."""
     padded = f"\n{text}"  # what is found with its line break starts where its line does
     fenced = list(fences(text))
     ahead = iter(fenced)
@@ -131,7 +131,7 @@ def _spans(text: str) -> Iterator[_Span]:
             fence = next(ahead, None)
         if turn.end > at:
             found += _body(padded, at, turn.end)
-        for kind, start, end in _without_blanks(text, found):
+        for kind, start, end in found:
             for piece_end in _storable_ends(text, start, end):
                 size = len(text[start:piece_end].encode())
                 yield _Span(number, turn.role, kind, start, piece_end, size)
@@ -166,24 +166,6 @@ def _body(padded: str, start: int, end: int) -> Iterator[_Stretch]:
         start = log_end
     if end > start:
         yield "body", start, end
-
-
-def _without_blanks(text: str, found: Sequence[_Stretch]) -> list[_Stretch]:
-    """The stretches of a turn, with blank ones made part of the one before, or else after."""
-    kept: list[_Stretch] = []
-    pending: int | None = None  # where blank text began that has nothing before it
-    for kind, start, end in found:
-        if kind == "body" and not text[start:end].strip():
-            if kept:
-                kept[-1] = (kept[-1][0], kept[-1][1], end)
-            else:
-                pending = start
-            continue
-        kept.append((kind, start if pending is None else pending, end))
-        pending = None
-    if pending is not None:
-        kept.append(("body", pending, found[-1][2]))
-    return kept
 
 
 def _storable_ends(text: str, start: int, end: int) -> Iterator[int]:
