@@ -63,7 +63,8 @@ _MAYBE: Final = (
 _MODALS: Final = ("must", "should", "shall", "may", "ought")
 _MODAL_ADVERB: Final = r"\b(?:must|should|shall|may|ought) (?:\w+ly|also|still) "
 _PAST: Final = (
-    r"(?!need|\w*ceed|embed|feed|seed|shed|speed|shred)\w{2,}ed|ran|came|went|saw|got|made|took|found|knew|thought|began|gave|left|lost|met"
+    r"(?!need|\w*ceed|embed|feed|seed|shed|speed|shred)\w{2,}ed|ran|came|went|saw|got|made"
+    r"|took|found|knew|thought|began|gave|left|lost|met"
     r"|sent|told|heard|wrote|was|were|had|did|became|built|broke|felt"
 )
 _HAPPENS: Final = (
