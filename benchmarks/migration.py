@@ -76,7 +76,7 @@ def measured(count: int, target: str) -> Run:
         os.environ["VELESDB_MEMORY_PATH"] = folder
         os.environ["VELESDB_MEMORY_LOG"] = "error"
         with open_memory() as memory:
-            memory.import_items(facts(count), lambda done, total: None)
+            memory.import_items(facts(count), lambda _done, _total: None)
             memory.recall("warm up")
             before, idle = size(Path(folder)), recalls(memory, 100)
             began = time.perf_counter()

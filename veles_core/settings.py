@@ -144,6 +144,17 @@ def target_variable(name: str) -> str | None:
     return target + name.removeprefix(role) if name.startswith(role) else None
 
 
+def calm_threads() -> None:
+    """Let numpy's linear algebra use one thread, unless the environment says otherwise.
+
+    Comparing a query with every vector waits for memory, not for arithmetic: a second
+    thread gains little on an idle machine and costs ten times as much on a busy one. To be
+    called before numpy is imported.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
 def _target_values(names: Iterable[str]) -> dict[str, str]:
     pairs = ((name, target_variable(name)) for name in names)
     return {name: os.environ[var] for name, var in pairs if var and os.environ.get(var)}

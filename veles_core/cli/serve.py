@@ -11,9 +11,11 @@ def command() -> None:
     from veles_core.server import pipes
 
     claimed = pipes.claim()  # before a plugin or the SDK is imported and can print
+    from veles_core.settings import Settings, calm_threads, load, selected_plugins
+
+    calm_threads()
     from veles_core.plugins import discover
     from veles_core.server.app import configure_log, open_memory
-    from veles_core.settings import Settings, load, selected_plugins
 
     settings = load(Settings)
     registry = discover(selected_plugins())
