@@ -39,7 +39,7 @@ MAX_WHY_EDGES: Final = 2000
 
 # Entities
 MAX_ENTITY_RELATIONS: Final = 64  # resolved edges a direction
-MAX_ENTITY_SCAN_EDGES: Final = 4096  # raw edges looked at for them
+MAX_ENTITY_SCAN_EDGES: Final = 4096  # the reference's window of raw edges; an index needs none
 MAX_ENTITY_NAME_BYTES: Final = 512
 
 # Feedback
