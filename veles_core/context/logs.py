@@ -6,7 +6,7 @@ followed by `` (xN)``. Blank lines are kept once, without a count.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
@@ -33,16 +33,17 @@ _SEVERE: Final = re.compile(
 
 
 class Log(NamedTuple):
-    """The distinct lines of a log in order of first occurrence, and how often each occurred."""
+    """The distinct lines of a log in order of first occurrence.
+
+    ``lines`` is how each is shown, ``counts`` how often it occurred.
+    """
 
     lines: tuple[str, ...]
     counts: tuple[int, ...]
 
-    def text(self, kept: Sequence[int] | None = None) -> str:
+    def text(self, kept: Iterable[int] | None = None) -> str:
         """The collapsed log, or only its lines with the ascending indices ``kept``."""
-        if kept is None:
-            return "\n".join(map(_with_count, self.lines, self.counts))
-        return "\n".join(_with_count(self.lines[i], self.counts[i]) for i in kept)
+        return "\n".join(self.lines if kept is None else map(self.lines.__getitem__, kept))
 
     def ranked(self) -> list[int]:
         """Indices in the order in which lines are kept when not all can be.
@@ -73,13 +74,17 @@ def collapse(text: str, normalize: bool) -> Log | None:
         counts = Counter(lines)
         if not _repeats(counts):
             return None
-        return Log(tuple(counts), tuple(counts.values()))
+        return _log(counts, counts)
     keys = _STAMPED.sub("", text).split("\n")
     counts = Counter(keys)
     if not _repeats(counts):
         return None
     first = dict(zip(reversed(keys), reversed(lines), strict=True))
-    return Log(tuple(first[key] for key in counts), tuple(counts.values()))
+    return _log((first[key] for key in counts), counts)
+
+
+def _log(lines: Iterable[str], counts: Counter[str]) -> Log:
+    return Log(tuple(map(_with_count, lines, counts.values())), tuple(counts.values()))
 
 
 def _repeats(counts: Counter[str]) -> bool:

@@ -142,7 +142,7 @@ class _Bin:
             tokens = self._tokenizer.count(text)
             if tokens <= room:
                 return self._put(item, Piece(text, tokens, True))
-        if item.place in self.pieces or room <= 0:
+        if item.place in self.pieces or share > _HOPELESS * room * len(log.lines):
             return 0
         ranked = log.ranked()
         count = self._tokenizer.count
