@@ -153,7 +153,7 @@ class Database:
                 yield
             finally:
                 if self._open_transaction():
-                    self._connection.execute("COMMIT")
+                    self._connection.execute("ROLLBACK")
 
     @property
     def depth(self) -> int:

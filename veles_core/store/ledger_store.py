@@ -1,5 +1,6 @@
 """LedgerStore: a whole store from the ledger and any vector index."""
 
+import logging
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from veles_core.errors import StoreError
 from veles_core.hookspecs import Host
 from veles_core.ledger import check, documents, edges, facts, schema, state
 from veles_core.ledger.connect import Database
@@ -29,6 +31,8 @@ from veles_core.store.upkeep import Upkeep, due
 
 if TYPE_CHECKING:
     from veles_core.records import Vector
+
+log = logging.getLogger(__name__)
 
 LEDGER: Final = "ledger.db"
 SNAPSHOT_DUTY: Final = "snapshot"
@@ -278,7 +282,7 @@ class LedgerStore:
 
     def check(self, repair: bool = False) -> list[Problem]:
         """Compare everything stored and derived with what it should be."""
-        with self._db.transaction() if repair else self._db.reading():
+        with self.transaction() if repair else self._db.reading():
             problems = [*check.ledger(self._db, repair), *audit.files(self._snapshots, repair)]
             if any(p.code == "ledger-damaged" and not p.repaired for p in problems):
                 return problems
@@ -297,7 +301,7 @@ class LedgerStore:
             if self._derived is None:
                 self._derived = self._open_derived()
             self._derived.follow(self._db)
-            self._save_derived()
+            self._save_derived(self._derived)
 
     def dispose(self) -> None:
         """Close, and remove this epoch with everything in it."""
@@ -311,10 +315,13 @@ class LedgerStore:
         with self._db.guarded():
             if self._closed:
                 return
-            if self._written >= due(self.count().facts):
-                self.save()
-            self._forget_derived()
             self._closed = True
+            try:
+                if self._written >= due(self.count().facts):
+                    self.save()
+            except StoreError as error:
+                log.warning("closing without a snapshot: %s", error)
+            self._forget_derived()
             self._db.close()
 
     def _current(self) -> Derived:
@@ -325,18 +332,26 @@ class LedgerStore:
             return self._derived
         self._derived = self._open_derived()
         self._upkeep.saved_at = self._derived.position
-        if self._derived.follow(self._db) >= due(state.read(self._db).facts):
-            self._save_derived()  # so much was built just now that others should be spared it
+        built = self._derived.follow(self._db)
+        if built >= due(state.read(self._db).facts) and not self._db.depth:
+            try:  # others should be spared what was built just now
+                self._save_derived(self._derived)
+            except StoreError as error:
+                log.warning("%s", error)
         return self._derived
 
-    def _save_derived(self) -> None:
+    def _save_derived(self, derived: Derived) -> None:
         """Write snapshots of the live indexes and go on from them, if nobody else is at it."""
         held = self.claim(SNAPSHOT_DUTY)
-        if held is None or self._derived is None:
+        if held is None:
             return
         with held:
-            self._derived.save()
-        self._adopt(self._open_derived())
+            derived.save()
+        saved = self._open_derived()
+        if saved.position == derived.position:
+            self._adopt(saved)
+        else:  # an index that keeps nothing on disk
+            saved.close()
 
     def _open_derived(self) -> Derived:
         return Derived.open(self._snapshots, self._open_index)

@@ -110,12 +110,19 @@ class Upkeep:
                 derived.close()
                 return
             with claim:
-                derived.follow(self._db, SLICE, lambda: self._wait(PAUSE_SECONDS))
+                self._follow(derived)
                 derived.save()
+            reached = derived.position
             derived.close()
             derived = self._open_derived()
-        derived.follow(self._db, SLICE, lambda: self._wait(PAUSE_SECONDS))
+            if derived.position < reached:  # an index that keeps nothing on disk
+                derived.close()
+                return
+        self._follow(derived)
         self._adopt(derived)
+
+    def _follow(self, derived: Derived) -> None:
+        derived.follow(self._db, SLICE, lambda: self._wait(PAUSE_SECONDS))
 
     def _wait(self, seconds: float) -> None:
         if self._closing.wait(seconds):
