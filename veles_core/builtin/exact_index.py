@@ -164,10 +164,11 @@ class ExactIndex:
             )
 
     def _eligible(self, allowed: "Ids | None", excluded: "Ids | None") -> RowNumbers:
+        """The rows to look at, ascending."""
         if allowed is not None:
             if excluded is not None and len(excluded):
                 allowed = np.setdiff1d(allowed, excluded, assume_unique=True)
-            return self._rows.present(allowed)
+            return np.sort(self._rows.present(allowed))
         alive = self._rows.alive
         if excluded is not None and len(excluded):
             alive = alive.copy()
