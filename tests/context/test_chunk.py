@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from veles_core.context.chunk import ceiling, chunks, ends_inside
+from veles_core.context.chunk import Chunk, ceiling, chunks, ends_inside
 from veles_core.context.fences import fences, has_fence
 from veles_core.context.model import ChunkPolicy
 
@@ -105,3 +105,18 @@ def test_backticks_count_as_code_even_inside_a_line():
     assert has_fence("a ```b``` c")
     assert has_fence("x\n~~~\ny")
     assert not has_fence("a ~~~ c")
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("One. Two!  Three? Four", [5, 11, 18]),
+        ("One whole sentence here.", [24]),
+        ("no sentence at all", [2, 11, 14]),
+        ("会議です。明日です。", [5, 10]),
+        ("", []),
+    ],
+)
+def test_a_chunk_is_cut_finer_at_sentences_and_only_without_any_at_words(text, ends):
+    assert ends_inside(text, Chunk(0, len(text), True)) == ends
+    assert ends_inside(text, Chunk(0, len(text), False)) == []

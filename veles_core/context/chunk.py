@@ -25,7 +25,7 @@ _LEVELS: Final[dict[Boundary, tuple[re.Pattern[str], ...]]] = {
     "fixed": (),
 }
 
-_EACH_SENTENCE: Final = re.compile(rf"{_SENTENCE_END}\s*")
+_EACH_SENTENCE: Final = re.compile(rf"(?:[.!?…]{_CLOSERS}(?:\s+|\Z)|[。！？]{_CLOSERS}\s*)")
 _EACH_WORD: Final = re.compile(r"\S(?=\s)")
 
 
@@ -61,7 +61,10 @@ def chunks(text: str, most: int, boundary: Boundary) -> Iterator[Chunk]:
 
 
 def ends_inside(text: str, chunk: Chunk) -> list[int]:
-    """Where a chunk may be cut finer: sentence ends, or word ends if it has none."""
+    """Where a chunk may be cut finer: sentence ends, or word ends if it has none.
+
+    A chunk that is one sentence is not cut.
+    """
     if not chunk.divisible:
         return []
     ends = [match.end() for match in _EACH_SENTENCE.finditer(text, chunk.start, chunk.end)]
