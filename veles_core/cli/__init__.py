@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "export": "export",
     "import": "import_",
     "migrate-embeddings": "migrate_embeddings",
+    "compile-stdin": "compile_stdin",
     "demo": "demo",
 }
 
