@@ -19,6 +19,7 @@ from veles_core.context.model import (
     SegmentationPolicy,
     TranscriptRequest,
 )
+from veles_core.context.validate import check_request
 from veles_core.errors import ContextOverLimit, InvalidInput
 
 
@@ -65,7 +66,8 @@ def test_whitespace_is_content():
     assert compile_context(request(Fragment("  ")), Bytes()).context.content == "  "
 
 
-def test_the_compiler_reads_no_files():
+def test_a_path_is_valid_but_the_compiler_reads_no_files():
+    check_request(request(Fragment(path="/etc/passwd")))
     assert refused(request(Fragment(path="/etc/passwd"))).field == "fragments[0].path"
     assert refused(TranscriptRequest("q", 9, path="/etc/passwd")).field == "path"
 
@@ -119,6 +121,9 @@ def test_sizes_at_the_limit_pass():
         (request(Fragment("x", id=str(2**64))), "fragments[0].id"),
         (request(Fragment("\ud800")), "fragments[0].content"),
         (request(Fragment(media=Media("image/png", "!"))), "fragments[0].media.bytes_b64"),
+        (request(Fragment(media=Media("", "YQ=="))), "fragments[0].media.mime"),
+        (request(Fragment(media=Media("image/png\nx", "YQ=="))), "fragments[0].media.mime"),
+        (request(Fragment(media=Media("x" * 256, "YQ=="))), "fragments[0].media.mime"),
         (request(Fragment("x", metadata={"k": math.nan})), "fragments[0].metadata"),
         (request(Fragment("x", metadata={"k": object()})), "fragments[0].metadata"),
         (request(Fragment("x", metadata={"k": "\ud800"})), "fragments[0].metadata"),

@@ -20,7 +20,12 @@ from veles_core.context.model import (
 from veles_core.context.pack import pack
 from veles_core.context.render import sections
 from veles_core.context.segment import segment
-from veles_core.context.validate import check_request, check_transcript, usable_budget
+from veles_core.context.validate import (
+    check_no_paths,
+    check_request,
+    check_transcript,
+    usable_budget,
+)
 from veles_core.errors import InvalidInput, NotFound
 from veles_core.protocols import Tokenizer
 
@@ -33,6 +38,7 @@ def compile_context(
     Raises InvalidInput or ContextOverLimit if the request is refused.
     """
     check_request(request)
+    check_no_paths(request)
     return _compile(request, tokenizer, pulled)
 
 

@@ -17,6 +17,7 @@ from veles_core.context.model import (
     Format,
     Fragment,
     Importance,
+    Media,
     MemoryScope,
     Policy,
     Pricing,
@@ -35,11 +36,15 @@ from veles_core.limits import (
 )
 
 MAX_PRIORITY: Final = 255
+MAX_MIME: Final = 255  # characters
 _RULE_IDS: Final = tuple(rule.id for rule in RULES)
 
 
 def check_request(request: CompileRequest) -> None:
-    """Refuse a compile request that breaks a limit. Raises InvalidInput or ContextOverLimit."""
+    """Refuse a compile request that breaks a limit. Raises InvalidInput or ContextOverLimit.
+
+    Fragments may still be paths.
+    """
     if len(request.fragments) > MAX_FRAGMENTS:
         raise ContextOverLimit(
             f"{len(request.fragments)} fragments are over the limit of {MAX_FRAGMENTS}: "
@@ -54,6 +59,14 @@ def check_request(request: CompileRequest) -> None:
         _check_fragment(fragment, f"fragments[{index}]")
 
 
+def check_no_paths(request: CompileRequest) -> None:
+    """Refuse a request with a path that has not become content."""
+    for index, fragment in enumerate(request.fragments):
+        if fragment.path is not None:
+            field = f"fragments[{index}].path"
+            raise InvalidInput(f"{field}: the compiler reads no files", field=field)
+
+
 def check_transcript(request: TranscriptRequest) -> str:
     """Refuse a transcript request that breaks a limit; the transcript to compile."""
     check_one_transcript(request)
@@ -61,7 +74,7 @@ def check_transcript(request: TranscriptRequest) -> str:
     _check_segmentation(request.segmentation)
     transcript = request.transcript
     if transcript is None:
-        raise InvalidInput("path: the compiler reads no files; give it the text", field="path")
+        raise InvalidInput("path: the compiler reads no files", field="path")
     _check_size(transcript, "transcript", MAX_TRANSCRIPT_BYTES, "compile it in parts")
     return transcript
 
@@ -115,19 +128,28 @@ def _check_task(request: CompileRequest | TranscriptRequest) -> None:
 
 def _check_fragment(fragment: Fragment, field: str) -> None:
     check_one_payload(fragment, field)
-    if fragment.path is not None:
-        raise InvalidInput(
-            f"{field}.path: the compiler reads no files; give it the content", field=f"{field}.path"
-        )
     _check_whole(fragment.priority, f"{field}.priority", MAX_PRIORITY)
     if len(fragment.content) > MAX_FACT_BYTES or not fragment.content.isascii():
         _check_size(fragment.content, f"{field}.content", MAX_FACT_BYTES, "split it")
     if fragment.media is not None:
-        size = len(fragment.media.bytes_b64) // 4 * 3
-        if size > MAX_FACT_BYTES + 2:
-            raise _over_limit(f"{field}.media.bytes_b64", size, MAX_FACT_BYTES, "scale it down")
+        _check_media(fragment.media, f"{field}.media")
     if fragment.metadata:
         _check_metadata(fragment.metadata, f"{field}.metadata")
+
+
+def _check_media(media: Media, field: str) -> None:
+    mime = media.mime
+    if not 0 < len(mime) <= MAX_MIME or not (mime.isascii() and mime.isprintable()):
+        raise InvalidInput(
+            f"{field}.mime {mime!r:.60} is no media type: it is 1 to {MAX_MIME} printable ASCII "
+            "characters such as image/png",
+            field=f"{field}.mime",
+            limit=MAX_MIME,
+            actual=len(mime),
+        )
+    size = len(media.bytes_b64) // 4 * 3  # give or take the padding
+    if size > MAX_FACT_BYTES + 2:
+        raise _over_limit(f"{field}.bytes_b64", size, MAX_FACT_BYTES, "scale it down")
 
 
 def _check_metadata(metadata: Mapping[str, Any], field: str) -> None:
