@@ -66,12 +66,40 @@ class Caller:
         assert isinstance(error, mcp.ErrorData), f"{tool} answered {error}"
         return error
 
+    def contents(self) -> list[dict[str, Any]]:
+        """All that shows whether a call has stored something."""
+        return [
+            self.call("memory_status"),
+            self.call("list_memories", limit=1000, include_internal=True),
+            self.call("context_savings"),
+        ]
+
     def tools(self) -> list[mcp.Tool]:
         return self._portal.call(self._client.list_tools).tools
 
     @property
     def instructions(self) -> str | None:
         return self._client.instructions
+
+
+def check_refusal(
+    client: Caller,
+    tool: str,
+    arguments: dict[str, Any],
+    *words: str,
+    field: str | None,
+    category: str = "InvalidInput",
+    **data: Any,
+) -> None:
+    """A call ends in -32602 that says these words and holds this data, and stores nothing."""
+    before = client.contents()
+    error = client.refused(tool, **arguments)
+    assert error.code == mcp.INVALID_PARAMS, error.message
+    for word in words:
+        assert word in error.message
+    expected = {"category": category, "field": field} | data
+    assert expected.items() <= ({"field": None} | error.data).items()
+    assert client.contents() == before
 
 
 @contextmanager

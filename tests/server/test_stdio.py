@@ -77,6 +77,19 @@ def test_calls_with_missing_or_malformed_arguments(spawn: Any) -> None:
     assert server.call("memory_status", {})["memory"]["facts"] == 0
 
 
+def test_numbers_that_json_does_not_have_are_refused(spawn: Any) -> None:
+    server = spawn()
+    server.handshake()
+    for arguments, field in [
+        ({"fact": "x", "metadata": {"a": [float("nan")]}}, "metadata"),
+        ({"fact": "x", "metadata": {"a": float("inf")}}, "metadata"),
+        ({"fact": "x", "ttl_seconds": float("nan")}, "ttl_seconds"),
+    ]:
+        error = server.request("tools/call", {"name": "remember", "arguments": arguments})["error"]
+        assert (error["code"], error["data"]["field"]) == (-32602, field)
+    assert server.call("memory_status", {})["memory"]["facts"] == 0
+
+
 def test_text_of_any_script_crosses_whatever_the_locale(spawn: Any) -> None:
     server = spawn(LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="cp1252")
     server.handshake()
