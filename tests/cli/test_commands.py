@@ -126,6 +126,10 @@ def test_a_misspelt_variable_is_reported_with_the_nearest_name() -> None:
     assert veles("status", VELESDB_MEMORY_EMBEDER="hash", VELESDB_MEMORY_QUIET="1").stderr == ""
 
 
+def test_autograph_without_an_extractor_is_told() -> None:
+    assert "VELESDB_MEMORY_EXTRACTOR" in veles("status", VELESDB_MEMORY_AUTOGRAPH="1").stderr
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [("STORE", "hsnw", "did you mean 'hnsw'?"), ("EMBEDDER", "none", "installed: "),
@@ -176,5 +180,11 @@ def test_the_memory_moves_to_another_model_offline(tmp_path: Path) -> None:
 
 def test_the_demo_shows_the_main_job() -> None:
     shown = veles("demo").stdout
-    for part in ("remembered 108 facts with 64 typed links", "why:", "feedback:", "[2026-"):
+    for part in (
+        "remembered 108 facts with 64 typed links",
+        "why:",
+        "feedback:",
+        "[2026-",
+        "is owned by",
+    ):
         assert part in shown

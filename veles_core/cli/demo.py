@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 QUESTION: Final = "why does recall use pairs of characters for Chinese text"
 WHY: Final = "We chose apsw as the database driver"
+PASSAGE: Final = """
+fact: The nightly export failed twice in March | export job
+edge: export job | writes to | archive bucket
+edge: archive bucket | is owned by | platform team
+attr: archive bucket | region | "north"
+fact: Credentials of the platform team are rotated by hand | platform team
+"""
+SYMPTOM: Final = "the nightly export failed"
 SERVER: Final = ("-m", "veles_core.cli", "serve")
 
 
@@ -144,10 +152,26 @@ async def _tell(client: "Client") -> None:
     fused = await _call(client, "recall_fused", query=QUESTION, k=6, date_field="_veles_date")
     click.echo(_indented(fused["dated_context"]))
 
+    _title(f"the graph from text: {SYMPTOM!r} leads to what shares no word with it")
+    receipt = await _call(client, "remember_extracted", text=PASSAGE, extractor="outline")
+    await _committed(client, receipt["request_id"])
+    _trail(await _call(client, "why", decision=SYMPTOM, max_hops=4))
+
     _title("recall_where: only what was decided on one day")
     day = [{"field": "_veles_date", "op": "eq", "value": 20261130}]
     found = await _call(client, "recall_where", query="durable memory", filters=day, k=3)
     _memories(found["memories"])
+
+
+async def _committed(client: "Client", request_id: str) -> None:
+    """Poll a receipt, as a client does, until its passage is stored."""
+    while True:
+        job = await _call(client, "extraction_status", request_id=request_id)
+        if job["state"] == "committed":
+            return
+        if job["state"] == "failed":
+            raise click.ClickException(f"the extraction failed: {job['error']}")
+        await asyncio.sleep(0.05)
 
 
 async def _ask(client: "Client", entries: Sequence[Entry]) -> None:

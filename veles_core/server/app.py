@@ -118,6 +118,11 @@ def configure_log(settings: Settings, registry: Registry) -> None:
     )
     if settings.quiet:
         return
+    if settings.autograph and settings.extractor is None:
+        log.warning(
+            "VELESDB_MEMORY_AUTOGRAPH is set but no extractor is: no graph is built until "
+            "VELESDB_MEMORY_EXTRACTOR names one"
+        )
     for sentence in misspelt(variables(Settings).keys() | registry.variables()):
         log.warning("%s", sentence)
     for clash in registry.clashes:
