@@ -58,10 +58,11 @@ def _words_differ(db: Database, derived: Derived) -> bool:
     fresh = WordIndex(None)
     for facts in _all(db):
         fresh.add(facts.ids, facts.contents, facts.expires)
-    return not all(
-        np.array_equal(mine, theirs)
-        for mine, theirs in zip(fresh.entries(), derived.words.entries(), strict=True)
-    )
+    try:
+        held = derived.words.entries()
+    except (IndexError, ValueError):  # somebody wrote into the file that is mapped
+        return True
+    return not all(map(np.array_equal, fresh.entries(), held))
 
 
 def _all(db: Database) -> Iterator[changes.Changed]:
