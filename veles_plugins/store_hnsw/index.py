@@ -134,6 +134,11 @@ class HnswIndex:
         return len(self._exact)
 
     @property
+    def building(self) -> bool:
+        """Whether a graph is being loaded or built, or waits to be taken over by a search."""
+        return self._worker is not None
+
+    @property
     def in_graph(self) -> int:
         """How many of them are searched through the graph."""
         return 0 if self._graph is None else self._members.live
