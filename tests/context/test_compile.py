@@ -8,6 +8,7 @@ import zlib
 import pytest
 
 from veles_core import ids
+from veles_core.builtin.heuristic_tokenizer import HeuristicTokenizer
 from veles_core.context.compile import compile_context, explain
 from veles_core.context.handles import handle_of
 from veles_core.context.model import (
@@ -157,7 +158,8 @@ def billing_request():
 
 def test_a_prohibition_survives_compression():
     fragments = billing_request()
-    found = context(*fragments, budget=120, query="billing dashboard")
+    request = CompileRequest("billing dashboard", fragments, 120)
+    found = compile_context(request, HeuristicTokenizer()).context
     assert fragments[10].content in found.content
     assert fragments[11].content in found.content
     for each in found.decisions[10:12]:
@@ -173,7 +175,9 @@ def test_a_prohibition_survives_compression():
 
 def test_a_prohibition_that_fits_nowhere_is_high_risk_and_retrievable():
     fragments = billing_request()
-    done = compiled(*fragments, budget=8, query="billing dashboard")
+    request = CompileRequest("billing dashboard", fragments, 10)
+    done = compile_context(request, HeuristicTokenizer())
+    assert done == compile_context(request, HeuristicTokenizer())
     assert done.context.risk == "high"
     sources = {handle_of(source.id): source.data for source in done.sources}
     for fragment, each in list(zip(fragments, done.context.decisions, strict=True))[10:12]:
@@ -344,6 +348,20 @@ def test_a_text_that_does_not_fit_is_cut_after_a_paragraph_then_filled_up_with_s
     assert (each.action, each.risk) == ("preserve", "medium")
     assert f"{len(found.content)} of its {len(LONG)} bytes" in each.reason
     assert [h.handle for h in found.retrieval_handles] == [each.handle]
+
+
+class Blocks:
+    """A token a started block of 16 characters: the whole costs less than its parts."""
+
+    def count(self, text):
+        return -(-len(text) // 16)
+
+
+def test_what_the_assembled_whole_costs_less_than_its_parts_is_filled_once_more():
+    fragments = tuple(Fragment(f"red {n:02}") for n in range(60))
+    found = compile_context(CompileRequest("x", fragments, 20), Blocks()).context
+    assert found.content.count("red") > 20  # each alone is a token, and so is each joiner
+    assert found.insights.tokens_out <= 20
 
 
 def test_an_over_full_budget_is_used():
