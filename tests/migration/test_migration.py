@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from veles_core.errors import BackendUnavailable, InvalidInput, StoreError
+from veles_core.hookspecs import Host
 from veles_core.memory.answers import Link
 from veles_core.memory.service import MemoryService
 from veles_core.memory.transfer import export_lines
-from veles_core.migration.job import TERMINAL, Limits
+from veles_core.migration import journal
+from veles_core.migration.cutover import BackedOut, cut_over
+from veles_core.migration.job import TERMINAL, Job, Limits, Target
 from veles_core.migration.plane import MigrationView
+from veles_core.plugins import discover
 
 Opening = Callable[..., MemoryService]
 LIMITS = Limits(pause_budget_ms=2000)
@@ -373,3 +377,68 @@ def test_writers_are_never_refused_while_it_runs(open_memory: Opening) -> None:
     listed = {line for line in contents(memory) if '"note' in line or " note " in line}
     assert len(listed) == len(set(written))
     assert memory.check() == []
+
+
+def test_a_writer_faster_than_the_copy_is_reported_and_harmless(
+    open_memory: Opening, letters: Any
+) -> None:
+    memory = open_memory()
+    filled(memory, 5)
+    embed, hurry = letters.embed, threading.Event()
+
+    def slow(texts: Any) -> Any:
+        hurry.wait(0.02)
+        return embed(texts)
+
+    memory.migration_start("letters", Limits(pause_budget_ms=300, replay_batch=1))
+    letters.embed = slow
+    stop, count = threading.Event(), 0
+
+    def writing() -> None:
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+            memory.remember(f"written in a hurry, number {count}")
+
+    writer = threading.Thread(target=writing)
+    writer.start()
+    seen = awaited(memory, phase("non_converging", *TERMINAL))
+    stop.set()
+    writer.join()
+    assert seen.job is not None
+    assert seen.job.phase == "non_converging"
+    assert seen.job.last_error is None
+    hurry.set()
+    awaited(memory, phase("committed"))
+    assert memory.memory_status().memory.facts == 5 + count
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("instants", [(0.0, 0.45), (0.0, 0.1, 0.6)])
+def test_a_cutover_over_its_budget_is_rolled_back_whole(
+    open_memory: Opening, letters: Any, tmp_path: Any, instants: tuple[float, ...]
+) -> None:
+    memory = open_memory()
+    filled(memory, 20)
+    expected = contents(memory)
+    source = memory.live().store.inner
+    target = discover(()).open(
+        "store", "exact", Host(tmp_path, epoch="over", identity=letters.identity)
+    )
+    wanted = Target("letters", "letters-64", 64, False, "stores/over")
+    job = Job("over", "main", wanted, Limits(pause_budget_ms=500), phase="quiescing")
+    for fact in source.scan_facts(None, 100):
+        journal.record(source, "fact", [str(fact.id)], 10_000)
+        journal.record(source, "edges", [str(fact.id)], 10_000)
+    pending = journal.counters(source)
+    seconds = iter([*instants, 9.9])
+    with pytest.raises(BackedOut):
+        cut_over(source, target, letters.embed, job, lambda: next(seconds))
+    assert journal.counters(source) == pending
+    assert memory.live().epoch == "main"
+    assert contents(memory) == expected
+    paused = cut_over(source, target, letters.embed, job, lambda: 0.0)
+    assert paused.milliseconds == 0
+    assert memory.live().epoch == "over"
+    assert contents(memory) == expected
+    target.close()

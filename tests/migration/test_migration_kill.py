@@ -1,5 +1,6 @@
 """Killed at every durable step of a migration: one of the two stores, whole, every time."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -57,10 +58,13 @@ def test_a_kill_at_any_commit_loses_nothing(
 ) -> None:
     folder, expected = filled
     ended = []
+    environment = os.environ | {"PYTHONPATH": str(DYING.parents[2])}
     for step in range(part + 1, STEPS, 6):
         copy = tmp_path / str(step)
         shutil.copytree(folder, copy)
-        run = subprocess.run([sys.executable, str(DYING), str(copy), str(step)], check=False)
+        run = subprocess.run(
+            [sys.executable, str(DYING), str(copy), str(step)], env=environment, check=False
+        )
         ended.append(run.returncode)
         memory = open_memory(copy, LetterEmbedder())
         assert contents(memory) == expected, f"after the kill at commit {step}"
