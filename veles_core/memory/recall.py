@@ -1,7 +1,7 @@
 """Recall: candidates by similarity and by words, ranked, cut to what was asked for."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -27,12 +27,14 @@ from veles_core.memory.ranking import bend, hybrid_keys, order
 from veles_core.memory.text import byte_length
 from veles_core.predicates import matches
 from veles_core.protocols import Embedder, QueryEmbedder, Store, WordSearch
-from veles_core.records import Fact, Predicate
+from veles_core.records import Fact, Hit, Predicate
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from veles_core.records import Vector
+
+    _Numbers = npt.NDArray[np.float64]
 
 Ranking = Literal["hybrid", "vector"]
 NOTHING: Final = Recalled(())
@@ -48,11 +50,47 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Facts with what speaks for each; the arrays run along ``facts``."""
+    """Facts that a question found, by id, with what speaks for each.
 
-    facts: tuple[Fact, ...]
-    similarities: "npt.NDArray[np.float64]"
-    keys: "npt.NDArray[np.float64]"
+    The arrays run along ``ids``; ``words`` is None if similarity alone counts.
+    """
+
+    ids: list[int]
+    similarities: "_Numbers"
+    words: "_Numbers | None"
+
+    def keys(self) -> "_Numbers":
+        """What they are ranked by before confidence bends it."""
+        if self.words is None:
+            return (self.similarities + 1) / 2
+        return hybrid_keys(self.similarities, self.words)
+
+    def best(self, count: int) -> "Candidates":
+        """The ``count`` with the highest keys."""
+        if len(self.ids) <= count:
+            return self
+        rows = order(np.array(self.ids, np.uint64), self.keys())[:count]
+        words = None if self.words is None else self.words[rows]
+        return Candidates([self.ids[row] for row in rows], self.similarities[rows], words)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Facts with their similarity and their key, confidence included, along ``facts``."""
+
+    facts: list[Fact]
+    similarities: "_Numbers"
+    keys: "_Numbers"
+
+    def best(self, k: int) -> list[int]:
+        """The places of the ``k`` best facts, best first."""
+        ids = np.array([fact.id for fact in self.facts], np.uint64)
+        best: list[int] = order(ids, self.keys)[:k].tolist()
+        return best
+
+    def memories(self, k: int) -> tuple[Memory, ...]:
+        """The ``k`` best as a caller sees them."""
+        return tuple(_memory(self.facts[n], float(self.similarities[n])) for n in self.best(k))
 
 
 def ask(embedder: Embedder, query: str, field: str = "query") -> Question | None:
@@ -97,8 +135,8 @@ def recall(
     if k <= 0:
         return NOTHING
     pool = max(RECALL_POOL_FACTOR * k, RECALL_POOL_FLOOR)
-    found = rank(store, question, _pool(store, question, pool, predicates, ranking), ranking)
-    return Recalled(_memories(found, k))
+    found = candidates(store, question, pool, predicates, ranking)
+    return Recalled(ranked(found, store.get_facts(found.ids)).memories(k))
 
 
 def recall_where(
@@ -108,7 +146,7 @@ def recall_where(
     k = min(k, MAX_RECALL_LIMIT)
     if k <= 0:
         return NOTHING
-    scores = {hit.id: hit.score for hit in store.search(question.vector, k, predicates)}
+    scores = _scores(store.search(question.vector, k, predicates))
     facts = store.get_facts(list(scores))
     return Recalled(tuple(_memory(fact, scores[fact.id]) for fact in facts))
 
@@ -135,71 +173,82 @@ def recall_fused(
     if pool is None:
         pool = max(FUSED_POOL_FACTOR * k, RECALL_POOL_FLOOR)
     pool = max(1, min(pool, MAX_RECALL_LIMIT))
-    ids = _pool(store, question, pool, predicates, ranking)
-    direct = rank(store, question, ids, ranking)
+    found = candidates(store, question, pool, predicates, ranking)
+    facts = store.get_facts(found.ids)
+    direct = ranked(found, facts)
     if not direct.facts:
         return FusedRecall(())
-    top = direct.facts[int(order(_ids(direct.facts), direct.keys)[0])]
+    top = direct.facts[direct.best(1)[0]]
     reached = {node.id for node in walk(store, top, min(hops, MAX_WHY_HOPS)).nodes}
     fresh = [
-        fact.id
-        for fact in store.get_facts(sorted(reached - set(ids)))
+        fact
+        for fact in store.get_facts(sorted(reached.difference(found.ids)))
         if fact.kind == "fact" and matches(fact.metadata, predicates)
     ]
-    fused = rank(store, question, [*ids, *fresh], ranking) if fresh else direct
+    fused = ranked(_joined(store, question, found, fresh), facts + fresh) if fresh else direct
     boosts = np.array([graph_boost if fact.id in reached else 0.0 for fact in fused.facts])
-    memories = _memories(Candidates(fused.facts, fused.similarities, fused.keys + boosts), k)
+    memories = Ranked(fused.facts, fused.similarities, fused.keys + boosts).memories(k)
     rendered = timeline(memories, date_field) if date_field else None
     return FusedRecall(memories, *(rendered or (None, None)))
-
-
-def rank(store: Store, question: Question, ids: Sequence[int], ranking: Ranking) -> Candidates:
-    """Each fact's raw similarity and its ranking key, confidence included."""
-    facts = tuple(fact for fact in store.get_facts(ids) if fact.kind == "fact")
-    present = [fact.id for fact in facts]
-    # A fact whose vector is missing until it is repaired resembles nothing: NaN becomes 0.
-    similarities = np.nan_to_num(
-        np.array(store.similarities(question.vector, present), dtype=np.float64), nan=0.0
-    )
-    if ranking == "hybrid" and isinstance(store, WordSearch):
-        words = np.array(store.word_scores(question.text, present), dtype=np.float64)
-        keys = hybrid_keys(similarities, words)
-    else:
-        keys = (similarities + 1) / 2
-    confidences = np.array([fact.confidence for fact in facts], dtype=np.float64)
-    return Candidates(facts, similarities, bend(keys, confidences))
-
-
-def _pool(
-    store: Store, question: Question, size: int, predicates: Sequence[Predicate], ranking: Ranking
-) -> list[int]:
-    """The ids of the ``size`` best facts of each half, without duplicates."""
-    hits = store.search(question.vector, size, predicates)
-    if ranking == "hybrid" and isinstance(store, WordSearch):
-        hits = hits + store.search_words(question.text, size, predicates)
-    return list(dict.fromkeys(hit.id for hit in hits))
-
-
-def _memories(found: Candidates, k: int) -> tuple[Memory, ...]:
-    best = order(_ids(found.facts), found.keys)[:k]
-    return tuple(_memory(found.facts[i], float(found.similarities[i])) for i in best)
-
-
-def _ids(facts: Sequence[Fact]) -> "npt.NDArray[np.uint64]":
-    return np.array([fact.id for fact in facts], dtype=np.uint64)
-
-
-def _memory(fact: Fact, score: float) -> Memory:
-    return Memory(fact.id, fact.content, visible(fact.metadata), score)
 
 
 def seed(
     store: Store, question: Question, predicates: Sequence[Predicate], ranking: Ranking
 ) -> Fact | None:
     """The fact that matches the question best: where a walk starts."""
-    found = rank(
-        store, question, _pool(store, question, RECALL_POOL_FLOOR, predicates, ranking), ranking
-    )
-    if not found.facts:
-        return None
-    return found.facts[int(order(_ids(found.facts), found.keys)[0])]
+    found = candidates(store, question, RECALL_POOL_FLOOR, predicates, ranking)
+    known = ranked(found, store.get_facts(found.ids))
+    return known.facts[known.best(1)[0]] if known.facts else None
+
+
+def candidates(
+    store: Store, question: Question, size: int, predicates: Sequence[Predicate], ranking: Ranking
+) -> Candidates:
+    """The ``size`` facts with the highest keys, out of the ``size`` best of each half."""
+    near = _scores(store.search(question.vector, size, predicates))
+    if ranking == "vector" or not isinstance(store, WordSearch):
+        return Candidates(list(near), np.array(list(near.values()), np.float64), None)
+    sharing = _scores(store.search_words(question.text, size, predicates))
+    by_words = [id for id in sharing if id not in near]
+    if by_words:
+        near |= zip(by_words, store.similarities(question.vector, by_words), strict=True)
+    # Fewer than were asked for are all that share a word with the question.
+    unknown = [id for id in near if id not in sharing] if len(sharing) == size else []
+    if unknown:
+        sharing |= zip(unknown, store.word_scores(question.text, unknown), strict=True)
+    words = np.array([sharing.get(id, 0.0) for id in near], np.float64)
+    return Candidates(list(near), _similarities(near.values()), words).best(size)
+
+
+def ranked(found: Candidates, facts: Sequence[Fact]) -> Ranked:
+    """The candidates that are facts, with their keys bent by what was learned of each."""
+    place = {id: row for row, id in enumerate(found.ids)}
+    kept = [fact for fact in facts if fact.kind == "fact"]
+    rows = [place[fact.id] for fact in kept]
+    confidences = np.array([fact.confidence for fact in kept], np.float64)
+    return Ranked(kept, found.similarities[rows], bend(found.keys()[rows], confidences))
+
+
+def _joined(
+    store: Store, question: Question, found: Candidates, more: Sequence[Fact]
+) -> Candidates:
+    """The candidates and further facts, which share their ranking."""
+    ids = [fact.id for fact in more]
+    similarities = _similarities(store.similarities(question.vector, ids))
+    words = found.words
+    if words is not None and isinstance(store, WordSearch):
+        words = np.concatenate([words, store.word_scores(question.text, ids)])
+    return Candidates(found.ids + ids, np.concatenate([found.similarities, similarities]), words)
+
+
+def _scores(hits: Iterable[Hit]) -> dict[int, float]:
+    return {hit.id: hit.score for hit in hits}
+
+
+def _similarities(values: Iterable[float]) -> "_Numbers":
+    """A fact whose vector is missing until it is repaired resembles nothing: NaN becomes 0."""
+    return np.nan_to_num(np.array(list(values), np.float64), nan=0.0)
+
+
+def _memory(fact: Fact, score: float) -> Memory:
+    return Memory(fact.id, fact.content, visible(fact.metadata), score)
