@@ -17,6 +17,7 @@ from veles_core.context.search import last_end_within, most_within
 from veles_core.protocols import Tokenizer
 
 _NOTHING: Final = Piece("", 0, False)
+_GOOD_ENOUGH: Final = 100  # a hundredth of the budget may stay empty
 _HOPELESS: Final = 2  # what would take this many times the room in proportion isn't even counted
 
 
@@ -70,16 +71,16 @@ class _Bin:
     def fill(self, order: Sequence[Item]) -> None:
         """Pack items in this order into the room there is, and never more than that."""
         self._steps.clear()
-        self._pass(order, self._take)
-        if self.tokens < self._usable and not all(map(self._is_whole, order)):
-            self._pass(order, self._take)
-            self._pass(order, self._refine)
+        nearly = self._usable - self._usable // _GOOD_ENOUGH
+        while self._pass(order, self._take) and self.tokens < nearly:
+            pass  # the whole costs less than its parts: there is room for more
+        self._pass(order, self._refine)
         while self.tokens > self._usable and self._steps:
             self._take_back(self.tokens - self._usable)
             self._measure()
 
-    def _pass(self, order: Sequence[Item], put: Callable[[Item, int], int]) -> None:
-        """Offer each item what room is left, then count what has become of it."""
+    def _pass(self, order: Sequence[Item], put: Callable[[Item, int], int]) -> bool:
+        """Offer each item what room is left; whether any took some, which is then counted."""
         room = self._usable - self.tokens
         packed = len(self._steps)
         first = not any(piece.text for piece in self.pieces.values())
@@ -92,8 +93,10 @@ class _Bin:
             if spent:
                 room -= joiner + spent
                 first = first and item.mime is not None
-        if len(self._steps) > packed:
-            self._measure()
+        if len(self._steps) == packed:
+            return False
+        self._measure()
+        return True
 
     def _take(self, item: Item, room: int) -> int:
         """Pack all of an item, or of its log or text as much as fits; the tokens it takes."""
