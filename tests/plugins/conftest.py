@@ -2,6 +2,10 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,3 +27,28 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield server.get_uri()
     os.kill(server.get_pid(), signal.SIGQUIT)  # an orderly end writes hundreds of tables out
     server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Chroma server on the loopback address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = Path(sys.executable).with_name("chroma")
+    place = ["--path", str(tmp_path_factory.mktemp("chroma")), "--host", "127.0.0.1"]
+    server = subprocess.Popen(
+        [str(program), "run", *place, "--port", str(port)], stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while not _listens(port):
+        assert server.poll() is None, "the Chroma server ended"
+        assert time.monotonic() < deadline, "the Chroma server does not listen"
+    yield f"http://127.0.0.1:{port}"
+    server.kill()
+    server.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 DIMENSION: Final = 8
 HIGH: Final = 1 << 63  # the first id that is negative in a signed 64-bit integer
 LAST: Final = (1 << 64) - 1
-HUGE_BATCH: Final = 6_000  # above the parameter or batch limits of common databases
 
 
 class StoreFixtures:
@@ -66,6 +65,11 @@ class StoreFixtures:
     def counts_edges(self) -> bool:
         """Whether ``count`` knows the number of edges."""
         return True
+
+    @pytest.fixture
+    def huge(self) -> int:
+        """Size of a batch beyond what databases take at once; smaller for a second run."""
+        return 6_000
 
     @pytest.fixture
     def clock(self) -> SettableClock:
