@@ -1,7 +1,12 @@
 """The server as a process: what goes over its pipes, and how it ends."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +14,14 @@ import pytest
 
 SAYING = "Ship 🚀 «مرحبا» שלום cafe\u0301 a\u2028b\u0085c\td\r\ne"
 EXIT_LIMIT = 2.0
+SECONDS = 30.0  # an end that takes longer is a hang
+HANDSHAKE = b"""\
+{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",\
+"capabilities":{},"clientInfo":{"name":"test","version":"0"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+"""
+
+Bare = Callable[[], AbstractContextManager[Any]]
 
 PLUGIN = """
 import os, time
@@ -49,6 +62,32 @@ def noisy(tmp_path: Path) -> dict[str, str]:
     (info / "entry_points.txt").write_text("[veles]\nnoisy = noisy\n")
     path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
     return {"PYTHONPATH": path, "VELESDB_MEMORY_EMBEDDER": "noisy"}
+
+
+@pytest.fixture
+def bare() -> Bare:
+    """Start a server and answer its handshake; what is read and written then is up to the test."""
+
+    @contextmanager
+    def start() -> Iterator[Any]:
+        with subprocess.Popen(
+            [sys.executable, "-m", "veles_core.cli", "serve"],
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as server:
+            try:
+                assert server.stdin is not None
+                assert server.stdout is not None
+                server.stdin.write(HANDSHAKE)
+                server.stdin.flush()
+                assert b'"result"' in server.stdout.readline()
+                yield server
+            finally:
+                server.kill()
+
+    return start
 
 
 def test_calls_with_missing_or_malformed_arguments(spawn: Any) -> None:
@@ -137,6 +176,29 @@ def test_a_call_that_hangs_does_not_hold_the_process(spawn: Any, noisy: dict[str
     assert server.wait() == 0
     assert time.monotonic() - started < EXIT_LIMIT
     assert server.receive()["id"] == hanging
+
+
+def test_a_client_that_stops_reading_does_not_hold_the_process(bare: Bare) -> None:
+    with bare() as server:
+        for number in range(10):  # whose answers are more than a pipe holds
+            server.stdin.write(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n' % number)
+        server.stdin.close()
+        assert server.wait(SECONDS) == 0
+
+
+def test_a_client_that_closes_its_reading_end_ends_the_process(bare: Bare) -> None:
+    with bare() as server:
+        server.stdout.close()
+        server.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
+        server.stdin.flush()
+        assert server.wait(SECONDS) == 0
+
+
+def test_an_interrupt_ends_the_process_without_a_trace(bare: Bare) -> None:
+    with bare() as server:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(SECONDS) == 130
+        assert b"Traceback" not in server.stderr.read()
 
 
 def test_requests_before_the_end_of_input_are_still_answered(spawn: Any) -> None:

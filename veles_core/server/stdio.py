@@ -43,7 +43,7 @@ def serve(open_service: "Callable[[], MemoryService]", pipes: Pipes) -> NoReturn
         status = 1
     _exit_soon(status)
     if opened.done():
-        opened.result().close()
+        _close(opened.result())
     _exit(status)
 
 
@@ -62,6 +62,13 @@ def _open(open_service: "Callable[[], MemoryService]", opened: "Future[MemorySer
     except BaseException:
         _log.exception("the memory can't be opened")
         _exit(1)
+
+
+def _close(service: "MemoryService") -> None:
+    try:
+        service.close()
+    except Exception:  # what was answered is durable; the client has left in peace
+        _log.exception("the memory didn't close cleanly")
 
 
 def _exit_soon(status: int = 0) -> None:
