@@ -27,7 +27,7 @@ def veles_extractors() -> Iterable[Backend[Extractor]]:
 @hookimpl
 def veles_tokenizers() -> Iterable[Backend[Tokenizer]]:
     """The heuristic tokenizer."""
-    return [Backend("heuristic", "an upper bound, offline, no vocabulary", _open_heuristic)]
+    return [Backend("heuristic", "never under cl100k_base or o200k_base", _open_heuristic)]
 
 
 def _open_exact(_settings: None, host: Host) -> Store:

@@ -10,9 +10,9 @@ proof and the measurements. In short:
    version of Unicode may see differently), and in long runs, each character counts the
    most tokens that can ever be charged to it, whatever stands around it.
 
-The count of a text is the sum over its pieces. So counts add up: ``count(a + b)`` is
-``count(a) + count(b)`` if ``a`` ends with a line feed and ``b`` starts with a line that
-holds more than whitespace and does not start with a slash.
+The count of a text is the sum over its pieces. So counts add up at most line breaks:
+``count(a + b)`` is ``count(a) + count(b)`` if ``a`` ends with a line feed and ``b`` starts,
+after any spaces and tabs, with something else than whitespace, and not with a slash.
 """
 
 import lzma
@@ -28,8 +28,7 @@ from typing import Final, NamedTuple
 DATA: Final = "heuristic_tokenizer.xz"
 SEPARATOR: Final = "\xff"  # in no merge: the byte occurs nowhere in UTF-8
 CODE_POINTS: Final = 0x110000
-LONGEST_MERGED: Final = 128  # characters of a chunk; merging costs time in its square
-_LONGEST_KEPT: Final = 128  # characters of a piece whose cost is remembered
+LONGEST: Final = 128  # characters of a piece that is merged (in the square of its length) and kept
 _MOST_KEPT: Final = 1 << 17  # pieces; about 15 MB when all are there
 _WINDOW: Final = 1 << 16  # characters cut into pieces at once
 _TRIED: Final = 256  # prefixes that a cut tries one by one
@@ -38,15 +37,15 @@ _NO_MERGE: Final = 1 << 30
 # Ranges of characters whose class is certain; what is in none of them, letters and digits
 # apart, is uncertain.
 _ASCII_BLANK: Final = r"\t\x0b\x0c "
-_BLANK: Final = _ASCII_BLANK + "\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+BLANK: Final = _ASCII_BLANK + "\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ASCII_SIGN: Final = r"\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f"  # not letter, mark, number or space
-_SIGN: Final = _ASCII_SIGN + "¡-©«-±´¶-¸»¿×÷‐-‧‰-⁞₠-⃀←-⏿─-❵➔-⯿🌀-🫿"
+SIGN: Final = _ASCII_SIGN + "¡-©«-±´¶-¸»¿×÷‐-‧‰-⁞₠-⃀←-⏿─-❵➔-⯿🌀-🫿"
 _CASED: Final = (range(0xC0, 0x250), range(0x370, 0x530), range(0x1E00, 0x1F00))
 _LONG_S: Final = "ſ"  # counts as an s in contractions, so it is left uncertain
 _CONTRACTION: Final = "'(?:[sdmtSDMT]|[lL][lL]|[vV][eE]|[rR][eE])"
 _BLOB: Final = "(?![0-9a-fA-F]{64})[A-Za-z0-9+/]{64}"  # base64, most likely: hardly worth merging
 
-_FIND_BLOB: Final = re.compile(_BLOB)
+FIND_BLOB: Final = re.compile(_BLOB)
 _LINE_BREAK: Final = re.compile(r"\n(?=[^\s/])")  # where counts add up
 
 
@@ -73,34 +72,42 @@ def tables() -> Tables:
     return Tables((cl100k, o200k), raw[4 + split :].ljust(CODE_POINTS, b"\x04"))
 
 
-class _Patterns(NamedTuple):
+class Patterns(NamedTuple):
+    """How texts are cut into pieces, and pieces into chunks."""
+
     plain: re.Pattern[str]  # ASCII without a blob → pieces
     pieces: re.Pattern[str]  # any text → pieces; of plain text the same ones
     uncertain: re.Pattern[str]  # found in a piece that is not cut further
     chunks: tuple[re.Pattern[str], re.Pattern[str]]  # another piece → chunks of each encoding
 
 
-@cache
-def _patterns() -> _Patterns:
+def cased_letters() -> tuple[str, str]:
+    """The members of the classes of upper-case and of lower-case letters."""
     cased = [chr(code) for codes in _CASED for code in codes if chr(code) != _LONG_S]
-    upper = "A-Z" + "".join(c for c in cased if unicodedata.category(c) == "Lu")
-    lower = "a-z" + "".join(c for c in cased if unicodedata.category(c) == "Ll")
-    space = rf"{_BLANK}\r\n"
-    uncertain = f"(?:[^{upper}{lower}0-9{space}{_SIGN}]|{_BLOB})"
+    upper, lower = ([c for c in cased if unicodedata.category(c) == k] for k in ("Lu", "Ll"))
+    return "A-Z" + "".join(upper), "a-z" + "".join(lower)
+
+
+@cache
+def patterns() -> Patterns:
+    """The patterns, compiled once."""
+    upper, lower = cased_letters()
+    space = rf"{BLANK}\r\n"
+    uncertain = f"(?:[^{upper}{lower}0-9{space}{SIGN}]|{_BLOB})"
     # From something uncertain to the next space, and the line breaks and slashes there.
     loose = rf"{uncertain}[^{space}]*+(?:[{space}]*[\r\n]/[^{space}]*+)*+"
     loose += rf"(?:[{space}]*[\r\n](?:[{space}]+\Z|)|)"
     cl100k = (
-        rf"{_CONTRACTION}|[{_BLANK}{_SIGN}]?[{upper}{lower}]+|[0-9]{{1,3}}"
-        rf"| ?[{_SIGN}]+[\r\n]*|[{space}]+"
+        rf"{_CONTRACTION}|[{BLANK}{SIGN}]?[{upper}{lower}]+|[0-9]{{1,3}}"
+        rf"| ?[{SIGN}]+[\r\n]*|[{space}]+"
     )
     o200k = (
-        rf"[{_BLANK}{_SIGN}]?(?:[{upper}]*[{lower}]+|[{upper}]+)(?:{_CONTRACTION})?|[0-9]{{1,3}}"
-        rf"| ?[{_SIGN}]+[\r\n/]*|[{space}]*[\r\n]|[{space}]+"
+        rf"[{BLANK}{SIGN}]?(?:[{upper}]*[{lower}]+|[{upper}]+)(?:{_CONTRACTION})?|[0-9]{{1,3}}"
+        rf"| ?[{SIGN}]+[\r\n/]*|[{space}]*[\r\n]|[{space}]+"
     )
-    return _Patterns(
+    return Patterns(
         re.compile(_pieces("A-Za-z", _ASCII_BLANK, _ASCII_SIGN)),
-        re.compile(_pieces(upper + lower, _BLANK, _SIGN, loose)),
+        re.compile(_pieces(upper + lower, BLANK, SIGN, loose)),
         re.compile(uncertain),
         (re.compile(cl100k), re.compile(o200k)),
     )
@@ -113,12 +120,13 @@ def _pieces(letters: str, blanks: str, signs: str, loose: str = "") -> str:
     blob, tail, lone = "", "", ""
     if loose:
         blob, tail, lone = f"(?!{_BLOB})", f"(?:'?{loose}|)", f"|[{blanks}]?{loose}"
-    # A line break after signs takes slashes along in o200k_base, but not in cl100k_base.
-    slashes = rf"/[\r\n/]*+(?:{sign}++[\r\n/]*+)*+(?:{word}|)"
+    # A line break after signs takes slashes along in o200k_base, but not in cl100k_base,
+    # where they belong to what follows them.
+    slashes = rf"/[\r\n/]*+(?:(?<=/){sign}++[\r\n/]*+)*+(?:(?<![\r\n])(?:{word}|){tail}|)"
     return (
         rf"[{blanks}{signs}]?{blob}{word}{tail}"
         rf"|[0-9]{{1,3}}+{tail}{lone}"
-        rf"| ?{sign}++(?:[\r\n]++(?:{slashes}|)|){tail}"
+        rf"| ?{sign}++(?:[\r\n]++(?:{slashes}|)|{tail})"
         rf"|{space}+\Z|{space}*[\r\n]|{space}+(?={space})|{space}"
     )
 
@@ -128,7 +136,7 @@ class HeuristicTokenizer:
 
     def __init__(self) -> None:
         self._costs = _Costs()
-        self._patterns = _patterns()
+        self._patterns = patterns()
 
     def count(self, text: str) -> int:
         """An upper bound of the tokens of ``text`` in either encoding."""
@@ -136,7 +144,7 @@ class HeuristicTokenizer:
         return sum(sum(map(cost, self._pieces(window))) for window in _windows(text))
 
     def _pieces(self, text: str) -> list[str]:
-        plain = text.isascii() and not _FIND_BLOB.search(text)
+        plain = text.isascii() and not FIND_BLOB.search(text)
         pattern = self._patterns.plain if plain else self._patterns.pieces
         return pattern.findall(text)
 
@@ -166,17 +174,16 @@ class HeuristicTokenizer:
             high += 1
         low = start = ends[at]
         room = limit - costs[at]
-        while high - low > _TRIED:
-            middle = (low + high) // 2
-            if self.count(text[start:middle]) <= room:
-                low = middle
-            else:
-                high = middle
-        high = min(len(text), high + _TRIED)
-        fitting = (
-            end for end in range(high, low, -1) if self.count(text[start:end]) <= room
-        )
-        return next(fitting, low)
+        if high - start > _TRIED:
+            while high - low > 1:
+                middle = (low + high) // 2
+                fits = self.count(text[start:middle]) <= room
+                low, high = (middle, high) if fits else (low, middle)
+            if low - start > LONGEST:  # charged by the character: what is longer costs more
+                return low
+            high = start + _TRIED
+        ends_fitting = (e for e in range(high, low, -1) if self.count(text[start:e]) <= room)
+        return next(ends_fitting, low)
 
 
 class _Costs(dict[str, int]):
@@ -185,11 +192,11 @@ class _Costs(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self._merges, self._charges = tables()
-        self._patterns = _patterns()
+        self._patterns = patterns()
 
     def __missing__(self, piece: str) -> int:
-        if len(piece) > _LONGEST_KEPT:
-            return self._cost(piece)
+        if len(piece) > LONGEST:
+            return self._charged(piece)
         if len(self) >= _MOST_KEPT:
             self.clear()
         cost = self[piece] = self._cost(piece)
@@ -208,8 +215,7 @@ class _Costs(dict[str, int]):
         raw = chunk if chunk.isascii() else chunk.encode().decode("latin-1")
         if raw in merges:
             return 1
-        charged = self._charged(chunk)
-        return charged if len(chunk) > LONGEST_MERGED else min(charged, merged(raw, merges))
+        return min(self._charged(chunk), merged(raw, merges))
 
     def _charged(self, text: str) -> int:
         if text.isascii():
