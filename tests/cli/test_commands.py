@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import apsw
@@ -37,7 +38,7 @@ def filled() -> list[int]:
             "fact: Ada wrote notes | Ada\nattr: Ada | born | 1815", None, "outline"
         )
         while memory.memory_status().memory.facts < 5:
-            pass
+            threading.Event().wait(0.01)
         memory.save_working_context("ops", "s1", {"goal": "resize"})
     return [cause, effect]
 
@@ -83,9 +84,10 @@ def test_what_was_exported_is_imported_as_it_was(
      ('{"type":"fact","id":"1","content":"x","metadata":{},"confidence":0.5,"expires_at":null}',
       "isn't that of its content")],
 )  # fmt: skip
-@pytest.mark.usefixtures("filled")
 def test_a_bad_line_refuses_the_whole_file(tmp_path: Path, line: str, words: str) -> None:
     file = tmp_path / "in.jsonl"
+    with open_memory() as memory:
+        memory.remember("a good line")
     first = json.dumps(export(file)[0], ensure_ascii=False)
     file.write_text(f"{first}\n{line}\n", encoding="utf-8")
     other = str(tmp_path / "other")
