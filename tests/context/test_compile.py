@@ -279,6 +279,12 @@ def test_media_is_compared_by_its_decoded_bytes():
     assert found.decisions[0].content_hash == ids.source_id(data)
 
 
+def test_text_is_no_duplicate_of_media_with_the_same_bytes():
+    found = context(Fragment(media=image(b"green", "text/plain")), "green")
+    assert [d.action for d in found.decisions] == ["preserve", "preserve"]
+    assert found.content == "green"
+
+
 def test_a_later_screenshot_of_the_same_target_supersedes_the_earlier_ones():
     shots = [png(8, 8, seed) for seed in range(3)]
     found = context(*map(screenshot, shots), screenshot(shots[0], "other"), Fragment("text"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from veles_core.context.handles import handle_of, parse_handle
 from veles_core.context.insights import share_out
 from veles_core.context.model import Importance, PulledMemory
-from veles_core.context.score import query_terms, recencies, relevance
+from veles_core.context.score import Query, recencies
 from veles_core.context.search import last_end_within, most_within
 from veles_core.errors import InvalidInput
 
@@ -28,14 +28,15 @@ from veles_core.errors import InvalidInput
     ],
 )
 def test_relevance_is_the_share_of_the_querys_distinct_terms(query, text, share):
-    assert relevance(query_terms(query), text) == share
+    assert Query(query).share(text) == share
 
 
 @given(st.text(), st.text())
 def test_many_terms_are_found_as_few_are(query, text):
-    terms = query_terms(query)
-    many = terms + tuple(f"filler{n}x" for n in range(100))
-    assert relevance(many, text) * len(many) == pytest.approx(relevance(terms, text) * len(terms))
+    few = Query(query)
+    many = Query(query + "".join(f" filler{n}x" for n in range(100)))
+    found = few.share(text) * len(few.terms)
+    assert many.share(text) * len(many.terms) == pytest.approx(found)
 
 
 def test_recency_is_relative_to_the_newest_memory():

@@ -45,7 +45,7 @@ def duplicates(items: Iterable[Item], near: bool) -> dict[int, Twin]:
     """The twin of each fragment that can be left out, by its index."""
     twins: dict[int, Twin] = {}
     texts = []
-    for group in _groups(items, lambda item: item.data):
+    for group in _groups(items, lambda item: (item.data, item.mime is None)):
         best = _survivor(group, twins, exact=True)
         if best.mime is None:
             texts.append(best)

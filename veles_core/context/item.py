@@ -18,7 +18,7 @@ from veles_core.context.classify import (
 from veles_core.context.constraints import forbidding
 from veles_core.context.logs import Log, collapse
 from veles_core.context.model import CompileRequest, Fragment, Importance, Policy, PulledMemory
-from veles_core.context.score import fold, memory_weight, query_terms, recencies, relevance
+from veles_core.context.score import Query, fold, memory_weight, recencies
 from veles_core.protocols import Tokenizer
 
 
@@ -78,13 +78,14 @@ def examine(
     fragments = [*request.fragments, *(Fragment(memory.content) for memory in pulled)]
     raws = [_read(place, fragment, request.policy) for place, fragment in enumerate(fragments)]
     forbid = forbidding([raw.wording() for raw in raws])
-    terms = query_terms(request.query)
-    counted: dict[bytes, int] = {}
+    query = Query(request.query)
+    counted: dict[tuple[bytes, bool], int] = {}
     items = []
     for place, raw in enumerate(raws):
-        if raw.data not in counted:
-            counted[raw.data] = _count(raw, tokenizer)
-        items.append(_item(place, raw, forbid[place], rules, terms, counted[raw.data]))
+        key = raw.data, raw.fragment.media is None
+        if key not in counted:
+            counted[key] = _count(raw, tokenizer)
+        items.append(_item(place, raw, forbid[place], rules, query, counted[key]))
     first = len(request.fragments)
     items[first:] = _weighed(items[first:], pulled, request.policy.importance)
     return items
@@ -112,7 +113,7 @@ def _item(
     raw: _Raw,
     forbids: bool,
     rules: tuple[Rule, ...],
-    terms: Sequence[str],
+    query: Query,
     tokens: int,
 ) -> Item:
     fragment, data, kind, log = raw
@@ -120,7 +121,7 @@ def _item(
     rule = classify(
         Subject(data, text, kind, fragment.metadata, mime is not None, log, forbids), rules
     )
-    share = relevance(terms, text)
+    share = query.share(text)
     source = ids.source_id(data)
     given = fragment.id
     return Item(

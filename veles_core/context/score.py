@@ -32,19 +32,23 @@ def spaced_words(text: str) -> str:
     return f" {_NOT_WORD.sub(' ', fold(text))} "
 
 
-def query_terms(query: str) -> tuple[str, ...]:
-    """The query's distinct terms."""
-    return tuple(dict.fromkeys(spaced_words(query).split()))
+class Query:
+    """A query's distinct terms, to be looked for in many texts."""
 
+    def __init__(self, query: str) -> None:
+        self.terms = frozenset(spaced_words(query).split())
+        self._spaced = tuple(f" {term} " for term in self.terms)
 
-def relevance(terms: Sequence[str], text: str) -> float:
-    """The share of ``terms`` found in the text; 0.0 for a query without terms."""
-    if not terms:
-        return 0.0
-    words = spaced_words(text)
-    if len(terms) > _FEW_TERMS:
-        return len(set(terms).intersection(words.split())) / len(terms)
-    return sum(f" {term} " in words for term in terms) / len(terms)
+    def share(self, text: str) -> float:
+        """The share of the terms found in the text; 0.0 for a query without terms."""
+        if not self.terms:
+            return 0.0
+        words = spaced_words(text)
+        if len(self.terms) > _FEW_TERMS:
+            found = len(self.terms.intersection(words.split()))
+        else:
+            found = sum(map(words.__contains__, self._spaced))
+        return found / len(self.terms)
 
 
 def recencies(memories: Sequence[PulledMemory], importance: Importance) -> list[float]:
