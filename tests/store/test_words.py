@@ -78,3 +78,13 @@ def test_entries_tell_any_difference(words: WordIndex) -> None:
     assert all(map(np.array_equal, words.entries(), same.entries()))
     same.add(IDS[:1], ["the red wolf"], EXPIRES[:1])
     assert not all(map(np.array_equal, words.entries(), same.entries()))
+
+
+def test_the_scores_of_a_query_are_kept_until_something_expires(words: WordIndex) -> None:
+    first = words.scores("red", 0.0)
+    assert words.scores("red", 99.5) is first
+    assert words.scores("red", 100.0) is not first
+    assert words.scores("red", 99.0) is not first
+    again = words.scores("red", 99.0)
+    words.remove(IDS[:1])
+    assert words.scores("red", 99.0) is not again

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,15 @@ Scores = npt.NDArray[np.float32]
 Times = npt.NDArray[np.float64]
 
 
+class _Scored(NamedTuple):
+    """Scores of a query, which hold until the first of the scored facts expires."""
+
+    query: str
+    since: float
+    until: float
+    scores: Scores
+
+
 class WordIndex:
     """Scores facts by the words they share with a query. Used by one thread at a time.
 
@@ -30,7 +39,7 @@ class WordIndex:
     def __init__(self, path: Path | None) -> None:
         """Open the snapshot at ``path`` (a suffix is added), or nothing."""
         self._path = path and path.with_suffix(snapshots.SUFFIX)
-        self._last: tuple[str, float, Scores] | None = None
+        self._last: _Scored | None = None
         self._expires: Times  # of each row, infinity if permanent
         self._reset()
         snapshot = self._path and snapshots.read(self._path, KIND)
@@ -74,11 +83,14 @@ class WordIndex:
 
         The last query's scores are kept: a recall asks for them twice.
         """
-        if self._last is not None and self._last[:2] == (query, now):
-            return self._last[2]
-        alive = self.rows.alive & (self._expires[: len(self.rows)] > now)
+        last = self._last
+        if last is not None and last.query == query and last.since <= now < last.until:
+            return last.scores
+        expires = self._expires[: len(self.rows)]
+        alive = self.rows.alive & (expires > now)
         scores = self._postings.scores(terms(query), alive, len(self.rows))
-        self._last = (query, now, scores)
+        until = float(expires.min(where=alive, initial=np.inf))
+        self._last = _Scored(query, now, until, scores)
         return scores
 
     def entries(self) -> tuple[npt.NDArray[Any], ...]:
