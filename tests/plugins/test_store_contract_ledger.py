@@ -1,4 +1,4 @@
-"""The default store keeps every promise, with the exact index that it starts with."""
+"""The default store keeps every promise, with exact search and with its graph."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,9 +7,6 @@ from types import ModuleType
 import pytest
 
 from veles_core.builtin.exact_index import ExactIndex
-from veles_core.hookspecs import Host
-from veles_core.protocols import Store
-from veles_core.store import LedgerStore
 from veles_core.testing import (
     PluginContract,
     StoreContract,
@@ -21,15 +18,21 @@ from veles_core.testing.peer import StoreOpener
 from veles_plugins import store_hnsw
 
 
-def open_exact(host: Host) -> Store:
-    return LedgerStore(host, ExactIndex)
-
-
 class TestExactLedgerStore(StoreContract, WordSearchContract):
     @pytest.fixture
     def open_store(self) -> StoreOpener:
         (backend,) = store_hnsw.veles_stores()
         return partial(backend.open, None)
+
+
+class TestGraphLedgerStore(StoreContract):
+    """The same store with its graph in use from the 51st vector on."""
+
+    @pytest.fixture
+    def open_store(self) -> StoreOpener:
+        (backend,) = store_hnsw.veles_stores()
+        settings = store_hnsw.HnswSettings(VELESDB_MEMORY_HNSW_THRESHOLD=50)
+        return partial(backend.open, settings)
 
 
 class TestExactIndex(VectorIndexContract):
