@@ -43,14 +43,15 @@ class _Head:
 
     def __init__(self, ahead: Iterator[Chunk]) -> None:
         self._ahead = ahead
-        self.end = 0
         self.next = next(ahead, None)
         self.cost: int | None = None  # of the next chunk, once it has been counted
+        self.part = 0  # the tokens of it that have been packed already
+        self.end = 0  # where the chunks before it end
 
     def advance(self) -> None:
         assert self.next is not None
         self.end = self.next.end
-        self.next, self.cost = next(self._ahead, None), None
+        self.next, self.cost, self.part = next(self._ahead, None), None, 0
 
 
 class _Bin:
@@ -72,17 +73,24 @@ class _Bin:
         """Pack items in this order into the room there is, and never more than that."""
         self._steps.clear()
         nearly = self._usable - self._usable // _GOOD_ENOUGH
-        while self._pass(order, self._take) and self.tokens < nearly:
+        while self._pack_more(order) and self.tokens < nearly:
             pass  # the whole costs less than its parts: there is room for more
-        self._pass(order, self._refine)
         while self.tokens > self._usable and self._steps:
             self._take_back(self.tokens - self._usable)
             self._measure()
 
-    def _pass(self, order: Sequence[Item], put: Callable[[Item, int], int]) -> bool:
-        """Offer each item what room is left; whether any took some, which is then counted."""
-        room = self._usable - self.tokens
+    def _pack_more(self, order: Sequence[Item]) -> bool:
+        """Fill the room with whole chunks, then with sentences; whether anything was packed."""
         packed = len(self._steps)
+        room = self._offer(order, self._take, self._usable - self.tokens)
+        self._offer(order, self._refine, room)
+        if len(self._steps) == packed:
+            return False
+        self._measure()
+        return True
+
+    def _offer(self, order: Sequence[Item], put: Callable[[Item, int], int], room: int) -> int:
+        """Offer each item in turn what room is left; the room that is left at the end."""
         first = not any(piece.text for piece in self.pieces.values())
         for item in order:
             if self._is_whole(item) or (room <= 0 and item.data):
@@ -93,10 +101,7 @@ class _Bin:
             if spent:
                 room -= joiner + spent
                 first = first and item.mime is not None
-        if len(self._steps) == packed:
-            return False
-        self._measure()
-        return True
+        return room
 
     def _take(self, item: Item, room: int) -> int:
         """Pack all of an item, or of its log or text as much as fits; the tokens it takes."""
@@ -122,9 +127,9 @@ class _Bin:
                 break
             if head.cost is None:
                 head.cost = self._tokenizer.count(item.text[head.next.start : head.next.end])
-            if spent + head.cost > room:
+            if spent + head.cost - head.part > room:
                 break
-            spent += head.cost
+            spent += head.cost - head.part
             head.advance()
         return self._put_head(item, head.end, spent)
 
@@ -133,8 +138,13 @@ class _Bin:
         head = self._heads.get(item.place)
         if head is None or head.next is None or head.end == 0:
             return 0
-        ends = ends_inside(item.text, head.next)
-        end, spent = last_end_within(self._tokenizer, item.text, head.end, ends, room)
+        packed = len(self.pieces[item.place].text)
+        ends = [end for end in ends_inside(item.text, head.next) if end > packed]
+        room += head.part
+        end, tokens = last_end_within(self._tokenizer, item.text, head.end, ends, room)
+        if end <= packed:
+            return 0
+        spent, head.part = tokens - head.part, tokens
         return self._put_head(item, end, spent)
 
     def _take_lines(self, item: Item, log: Log, room: int) -> int:
