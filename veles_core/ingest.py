@@ -1,8 +1,10 @@
 """User files: the only place that reads them, and only below the configured roots.
 
-A file is opened first and checked afterwards, on the descriptor that is then read, so
-that nothing can be swapped in between. Errors name the path that was asked for, never
-where a link led.
+A path is resolved, held against the roots, and what it resolved to is then opened
+component by component without following a link, from the root down. So whatever is
+swapped meanwhile, nothing outside of a root is ever opened, and all further checks are
+made on the descriptor that is read. Errors name the path that was asked for, never where
+a link led, and say nothing of what exists outside.
 """
 
 import os
@@ -15,7 +17,9 @@ from typing import Final
 from veles_core.errors import ContextOverLimit, IngestDisabled, IngestOutsideRoots, IngestPath
 from veles_core.limits import MAX_INGEST_FILES, MAX_INGEST_TOTAL_BYTES
 
-_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_DIRECTORY: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
+# O_NONBLOCK: a FIFO without a writer must not hold the call.
+_FILE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def read_text(
             "that may be read, or send the text itself",
             field=field,
         )
-    if "\0" in path or not Path(path).is_absolute():
+    if not _is_absolute(path):
         raise IngestPath(f"{field}: {_shown(path)} is not an absolute path", field=field)
     if taken.files >= MAX_INGEST_FILES:
         raise ContextOverLimit(
@@ -49,10 +53,12 @@ def read_text(
             field=field,
             limit=MAX_INGEST_FILES,
         )
-    descriptor = _opened(path, field)
+    descriptor = _opened(path, roots, field)
     try:
-        _check_inside(path, descriptor, roots, field)
-        _check_file(path, descriptor, limit, field)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise IngestPath(f"{field}: {_shown(path)} is not a regular file", field=field)
+        _check_size(path, found.st_size, limit, field)
         data = _read(descriptor, limit + 1)
     finally:
         os.close(descriptor)
@@ -73,36 +79,43 @@ def read_text(
         ) from None
 
 
-def _opened(path: str, field: str) -> int:
+def _is_absolute(path: str) -> bool:
+    """Whether this is an absolute path at all; a NUL or a lone surrogate is in none."""
     try:
-        # O_NONBLOCK: a FIFO without a writer must not hold the call.
-        return os.open(path, _FLAGS)
+        return b"\0" not in os.fsencode(path) and Path(path).is_absolute()
+    except UnicodeEncodeError:
+        return False
+
+
+def _opened(path: str, roots: Sequence[Path], field: str) -> int:
+    """A descriptor of what the path resolves to, which is below one of the roots."""
+    try:
+        resolved = Path(os.path.realpath(path))
+        below = (root for root in map(os.path.realpath, roots) if resolved.is_relative_to(root))
+        root = next(below, None)
+        if root is not None:
+            return _walk(root, resolved.relative_to(root).parts)
     except OSError as error:
         raise IngestPath(
             f"{field}: {_shown(path)} can't be read ({error.strerror})", field=field
         ) from None
+    raise IngestOutsideRoots(
+        f"{field}: {_shown(path)} is outside of the directories in VELESDB_MEMORY_INGEST_ROOTS",
+        field=field,
+    )
 
 
-def _check_inside(path: str, descriptor: int, roots: Sequence[Path], field: str) -> None:
-    """What was opened must be what the path resolves to, and that below a root."""
-    opened, resolved = os.fstat(descriptor), Path(path).resolve()
-    try:
-        named = resolved.stat()
-    except OSError:
-        named = None
-    same = named is not None and (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
-    if not same or not any(resolved.is_relative_to(root.resolve()) for root in roots):
-        raise IngestOutsideRoots(
-            f"{field}: {_shown(path)} is outside of the directories in VELESDB_MEMORY_INGEST_ROOTS",
-            field=field,
-        )
-
-
-def _check_file(path: str, descriptor: int, limit: int, field: str) -> None:
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        raise IngestPath(f"{field}: {_shown(path)} is not a regular file", field=field)
-    _check_size(path, found.st_size, limit, field)
+def _walk(root: str, parts: Sequence[str]) -> int:
+    """Open ``parts`` below ``root``, one by one, where none may be a link."""
+    at = os.open(root, _DIRECTORY)
+    for number, part in enumerate(parts, start=1):
+        flags = _FILE if number == len(parts) else _DIRECTORY | os.O_NOFOLLOW
+        try:
+            deeper = os.open(part, flags, dir_fd=at)
+        finally:
+            os.close(at)
+        at = deeper
+    return at
 
 
 def _check_size(path: str, size: int, limit: int, field: str) -> None:
