@@ -57,3 +57,11 @@ def test_every_make_target_of_the_docs_exists() -> None:
     for page in markdown_files():
         for target in re.findall(r"`make (\w+)", page.read_text(encoding="utf-8")):
             assert target in targets, f"{page}: make {target}"
+
+
+def test_the_tutorials_snippets_are_the_example_itself() -> None:
+    page = (ROOT / "docs/writing-a-plugin.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)\n```", page, re.DOTALL)
+    assert len(snippets) == 4
+    for file, snippet in snippets:
+        assert snippet == (ROOT / file).read_text(encoding="utf-8").rstrip(), file
