@@ -68,13 +68,13 @@ class WordSearchContract(StoreFixtures):
         assert words.word_scores("cluster", [99, 6]) == [0, all_scores[6]]
         assert words.word_scores("cluster", []) == []
 
-    def test_equal_scores_are_ordered_by_unsigned_id(self, store: Store) -> None:
+    def test_equal_words_are_ordered_by_unsigned_id(self, store: Store) -> None:
         store.put_facts([record(n, "the same words") for n in (HIGH, 7, HIGH - 1)])
         assert isinstance(store, WordSearch)
         assert ids(store.search_words("words", 9)) == [7, HIGH - 1, HIGH]
         assert ids(store.search_words("words", 1)) == [7]
 
-    def test_predicates_come_before_the_search(self, words: WordSearch) -> None:
+    def test_words_are_searched_among_what_matches(self, words: WordSearch) -> None:
         assert ids(words.search_words("cluster", 1, [Predicate("n", "ge", 6)])) == [6]
         assert words.search_words("cluster", 9, [Predicate("n", "gt", 6)]) == []
         rarest = [Predicate("n", "eq", 1), Predicate("n", "ne", "1")]

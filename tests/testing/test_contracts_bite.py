@@ -1,0 +1,75 @@
+"""A test of the tests: each test of each contract is failed by some wrong backend."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.testing import faulty_backends, faulty_stores
+from veles_core.testing import StoreContract, WordSearchContract
+
+HERE = Path(__file__).parent
+STORE_TESTS = {faulty_stores.FaultFixtures: faulty_stores.BITES}
+ALL = STORE_TESTS | faulty_backends.FAULTY
+
+
+def promises_of(contract: type) -> set[str]:
+    return {name for name in dir(contract) if name.startswith("test_")}
+
+
+def named(fails: str) -> list[str]:
+    return [f"test_{name}" for name in fails.split()]
+
+
+def failures(module: Path, wanted: Iterable[str], directory: Path) -> dict[str, str]:
+    """What became of some tests of a module, run by a pytest of their own."""
+    report = directory / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    nodes = [f"{module}::{node}" for node in wanted]
+    found = subprocess.run(
+        [*command, "--tb=no", f"--junitxml={report}", *nodes],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+    )
+    assert report.exists(), found.stdout + found.stderr
+    outcomes = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        node = f"{case.attrib['classname'].rpartition('.')[2]}::{case.attrib['name'].split('[')[0]}"
+        # An error is no failure: it would say nothing of what the test asserts.
+        bad = case.find("failure") is not None
+        outcomes[node] = "failed" if bad or outcomes.get(node) == "failed" else "passed"
+    return outcomes
+
+
+@pytest.mark.parametrize("contract", ALL, ids=lambda contract: contract.__name__)
+def test_every_test_of_a_contract_is_failed_by_some_fault(contract: type) -> None:
+    bitten = {test for fails in ALL[contract].values() for test in named(fails)}
+    expected = promises_of(contract)
+    if contract.__mro__[1] in ALL:
+        expected -= promises_of(contract.__mro__[1])
+    assert bitten == expected
+
+
+def test_no_part_of_the_store_contract_hides_a_test_of_another() -> None:
+    parts = [*StoreContract.__mro__, WordSearchContract]
+    names = [name for part in parts for name in vars(part) if name.startswith("test_")]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("module", [faulty_stores, faulty_backends], ids=["stores", "backends"])
+def test_every_fault_fails_where_it_should(module: object, tmp_path: Path) -> None:
+    faults = STORE_TESTS if module is faulty_stores else faulty_backends.FAULTY
+    wanted = [
+        f"Test{fault.__name__}::{test}"
+        for bites in faults.values()
+        for fault, fails in bites.items()
+        for test in named(fails)
+    ]
+    path = HERE / f"{module.__name__.rpartition('.')[2]}.py"  # type: ignore[attr-defined]
+    outcomes = failures(path, wanted, tmp_path)
+    assert [node for node in wanted if outcomes.get(node) != "failed"] == []
