@@ -22,8 +22,9 @@ def words(tmp_path: Path) -> WordIndex:
 
 
 def scores(index: WordIndex, query: str, now: float = 0.0) -> dict[int, float]:
-    found = index.scores(query, now)
-    return {int(index.rows.ids[row]): float(found[row]) for row in np.flatnonzero(found)}
+    ids, found = index.search(query, 99, now)
+    assert index.scores_of(query, ids, now).tolist() == found.tolist()
+    return dict(zip(ids.tolist(), found.tolist(), strict=True))
 
 
 def test_facts_that_share_a_term_are_scored(words: WordIndex) -> None:
@@ -81,10 +82,29 @@ def test_entries_tell_any_difference(words: WordIndex) -> None:
 
 
 def test_the_scores_of_a_query_are_kept_until_something_expires(words: WordIndex) -> None:
-    first = words.scores("red", 0.0)
-    assert words.scores("red", 99.5) is first
-    assert words.scores("red", 100.0) is not first
-    assert words.scores("red", 99.0) is not first
-    again = words.scores("red", 99.0)
+    def kept(now: float) -> object:
+        words.search("red", 1, now)
+        return words._last
+
+    first = kept(0.0)
+    assert kept(99.5) is first
+    assert kept(100.0) is not first
+    first = kept(99.0)
     words.remove(IDS[:1])
-    assert words.scores("red", 99.0) is not again
+    assert kept(99.0) is not first
+
+
+def test_filters_and_order(words: WordIndex) -> None:
+    ids, found = words.search("red", 99, 0.0)
+    assert found.tolist() == sorted(found.tolist(), reverse=True)
+    assert [words.search("red", k, 0.0)[0].tolist() for k in (0, 1, 2)] == [
+        [], ids[:1].tolist(), ids[:2].tolist()
+    ]  # fmt: skip
+    few, high = np.array([2, 3, 77], np.uint64), np.array([1 << 63], np.uint64)
+    assert words.search("red", 9, 0.0, allowed=few)[0].tolist() == [2]
+    assert set(words.search("red", 9, 0.0, excluded=high)[0].tolist()) == {2, 5}
+    assert words.scores_of("red", np.array([77, 3], np.uint64), 0.0).tolist() == [0, 0]
+    assert WordIndex(None).scores_of("red", high, 0.0).tolist() == [0]
+    tied = WordIndex(None)
+    tied.add(np.array([9, 1 << 63, 4], np.uint64), ["red"] * 3, np.full(3, FOREVER))
+    assert tied.search("red", 2, 0.0)[0].tolist() == [4, 9]

@@ -172,36 +172,16 @@ class LedgerStore:
         now = self._now()
         with self._db.reading():
             words = self._current().words
-            scores = words.scores(query, now)
             eligible = self._eligible(predicates, now)
-            if eligible.allowed is not None:
-                rows = words.rows.present(eligible.allowed)
-                rows = rows[scores[rows] > 0]
-            else:
-                rows = np.flatnonzero(scores)
-                if eligible.excluded is not None:
-                    excluded = words.rows.present(eligible.excluded)
-                    rows = np.setdiff1d(rows, excluded, assume_unique=True)
-            ids, best = words.rows.ids[rows], scores[rows]
-        if k <= 0:
-            return []
-        if len(rows) > k:
-            top = best >= np.partition(best, len(rows) - k)[len(rows) - k]
-            ids, best = ids[top], best[top]
-        order = np.lexsort((ids, -best))[:k]
-        return [
-            Hit(id, score)
-            for id, score in zip(ids[order].tolist(), best[order].tolist(), strict=True)
-        ]
+            ids, scores = words.search(query, k, now, eligible.allowed, eligible.excluded)
+        return list(map(Hit, ids.tolist(), scores.tolist()))
 
     def word_scores(self, query: str, ids: Sequence[int]) -> list[float]:
         """BM25 of each of these visible facts, in the order asked; 0 without a shared term."""
         now = self._now()
         with self._db.reading():
-            words = self._current().words
-            scores = words.scores(query, now)
-            rows = words.rows.find(np.array(ids, np.uint64))
-        return np.where(rows >= 0, scores[rows], 0.0).tolist() if len(scores) else [0.0] * len(ids)
+            scores = self._current().words.scores_of(query, np.array(ids, np.uint64), now)
+        return [float(score) for score in scores]
 
     def count(self) -> Counts:
         """How many visible facts and edges there are; reads only what has expired."""

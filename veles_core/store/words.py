@@ -78,7 +78,39 @@ class WordIndex:
         self.rows.remove(ids)
         self._last = None
 
-    def scores(self, query: str, now: float) -> Scores:
+    def search(
+        self,
+        query: str,
+        k: int,
+        now: float,
+        allowed: "Ids | None" = None,
+        excluded: "Ids | None" = None,
+    ) -> tuple["Ids", Scores]:
+        """Up to ``k`` ids that share a term with ``query`` and their BM25, best first, ties by id.
+
+        ``allowed`` and ``excluded`` are sorted; what has expired by ``now`` is not found.
+        """
+        scores = self._scores(query, now)
+        if allowed is None:
+            rows = np.flatnonzero(scores)
+            if excluded is not None:
+                rows = np.setdiff1d(rows, self.rows.present(excluded), assume_unique=True)
+        else:
+            rows = self.rows.present(allowed)
+            rows = rows[scores[rows] > 0]
+        if len(rows) > k > 0:
+            bound = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
+            rows = rows[scores[rows] >= bound]
+        ids, best = self.rows.ids[rows], scores[rows]
+        order = np.lexsort((ids, -best))[: max(k, 0)]
+        return ids[order], best[order]
+
+    def scores_of(self, query: str, ids: "Ids", now: float) -> Scores:
+        """BM25 of each of these ids; 0 for one that is absent or shares no term."""
+        scores = np.append(self._scores(query, now), np.float32(0))
+        return scores[self.rows.find(ids)]  # an absent one's row is -1: the last
+
+    def _scores(self, query: str, now: float) -> Scores:
         """BM25 of each row; 0 if it shares no term, is dead or has expired.
 
         The last query's scores are kept: a recall asks for them twice.
