@@ -82,3 +82,4 @@ DEFAULT_REPLAY_BATCH: Final = 256
 DEFAULT_EDGE_CAP: Final = 4096
 DEFAULT_OBSERVATION_WINDOW: Final = 3
 DEFAULT_VERIFICATION_RESERVE_MS: Final = 100
+MAX_WORK_LIMIT: Final = 2**53 - 1  # of any of them: a database counts no further than 2^63

@@ -20,6 +20,7 @@ from veles_core.limits import (
     DEFAULT_OBSERVATION_WINDOW,
     DEFAULT_REPLAY_BATCH,
     DEFAULT_VERIFICATION_RESERVE_MS,
+    MAX_WORK_LIMIT,
 )
 
 Phase = Literal[
@@ -70,12 +71,13 @@ class Limits:
         """These limits, refused if a job could never end within them."""
         for name, value in asdict(self).items():
             least = 0 if name == "verification_reserve_ms" else 1
-            if value < least:
+            if not least <= value <= MAX_WORK_LIMIT:
+                bound, limit = ("least", least) if value < least else ("most", MAX_WORK_LIMIT)
                 raise InvalidInput(
-                    f"{name} must be at least {least}, not {value}",
+                    f"{name} must be at {bound} {limit}, not {str(value)[:40]}",
                     field=name,
-                    limit=least,
-                    actual=value,
+                    limit=limit,
+                    actual=str(value)[:40],
                 )
         if self.verification_reserve_ms >= self.pause_budget_ms:
             raise InvalidInput(
