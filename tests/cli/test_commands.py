@@ -190,3 +190,8 @@ def test_the_demo_shows_the_main_job() -> None:
         "is owned by",
     ):
         assert part in shown
+
+
+@pytest.mark.parametrize("store", ["hnsw", "exact"])
+def test_copying_within_one_ledger_is_refused(store: str) -> None:
+    assert "in the store 'hnsw' already" in veles("copy", "--to", store, status=1).stderr

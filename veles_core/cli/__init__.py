@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "check": "check",
     "export": "export",
     "import": "import_",
+    "copy": "copy",
     "migrate-embeddings": "migrate_embeddings",
     "compile-stdin": "compile_stdin",
     "demo": "demo",
