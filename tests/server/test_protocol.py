@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from mcp_types import TextContent
 
 from veles_core.errors import BackendUnavailable, StoreError
-from veles_core.server.protocol import MAX_CONCURRENT_CALLS
+from veles_core.server.protocol import MAX_CONCURRENT_CALLS, result
 from veles_core.server.tools import READS, Tool
 from veles_core.wire.memory import MemoryStatus
 
@@ -69,6 +70,15 @@ def test_a_service_that_cannot_open_is_what_each_call_answers(connect: Any) -> N
 def test_nulls_and_large_ids_survive_in_structured_content(connect: Any, era: str) -> None:
     with connect(object, era, [tool("nulls", nulls)]) as client:
         assert client.call("nulls") == nulls(None, None)
+
+
+def test_the_text_of_an_answer_is_its_structured_content_as_compact_json() -> None:
+    answer = {"id_str": "7", "content": "caf\u00e9\u2028", "next_cursor": None}
+    answered = result(answer)
+    (text,) = answered.content
+    assert isinstance(text, TextContent)
+    assert text.text == '{"id_str":"7","content":"caf\u00e9\u2028","next_cursor":null}'
+    assert answered.structured_content == answer
 
 
 def test_a_slow_call_does_not_block_another(connect: Any) -> None:

@@ -54,14 +54,14 @@ def printable(text: str) -> str:
 
 
 def decode(value: object) -> object:
-    """What a string stands for if it is JSON of another type than string; else the value."""
+    """What a string stands for, once, if it is JSON; any other value is itself."""
     if not isinstance(value, str):
         return value
     try:
         decoded: object = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return value if isinstance(decoded, str) else decoded
+    return decoded
 
 
 def plain(value: object) -> object:
