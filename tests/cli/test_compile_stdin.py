@@ -2,9 +2,11 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,19 @@ def test_it_imports_neither_the_service_nor_the_protocol() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_it_starts_fast_enough_for_every_tool_call() -> None:
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(3):
+        before = spent()
+        assert compiled(b"One short line.").returncode == 0
+        times.append(spent() - before)
+    assert min(times) < 0.4  # of the processor; measured: 0.25 s
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A directory with a ``veles-memory`` that runs this source tree."""
@@ -69,12 +84,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def hooked(shell: str, payload: Any, path: Path, budget: str = "500") -> str:
+def hooked(shell: str, payload: Any, path: Path, budget: str = "500", **more: str) -> str:
     text = payload if isinstance(payload, str) else json.dumps(payload)
     environment = os.environ | {
         "PATH": f"{path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "VELES_SHRINK_BUDGET": budget,
+        **more,
     }
     done = subprocess.run(
         [shell, str(HOOK)], input=text, capture_output=True, text=True, env=environment, check=False
@@ -111,6 +127,9 @@ FORBIDDEN = "You must never merge on Fridays, whatever the reviewers say. " * 20
         ({"tool_response": FORBIDDEN}, "20"),
         ({"tool_response": LOG}, "0"),
         ({"tool_response": LOG}, "many"),
+        ({"tool_response": LOG + "\0"}, "500"),
+        ({"tool_response": LOG + "\ud800"}, "500"),
+        ({"tool_response": "漢字 " * 200}, "500"),
     ],
 )
 def test_the_hook_stays_silent_in_any_doubt(
@@ -128,6 +147,14 @@ def test_the_hook_stays_silent_in_any_doubt(
 def test_the_hook_trusts_no_odd_answer(shell: str, program: str, path: Path) -> None:
     (path / "veles-memory").write_text(f"#!/bin/sh\ncat >/dev/null\n{program}\n")
     assert hooked(shell, {"tool_response": LOG}, path) == ""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_hook_does_not_wait_for_a_slow_compiler(shell: str, path: Path) -> None:
+    (path / "veles-memory").write_text("#!/bin/sh\nexec sleep 60\n")
+    start = time.monotonic()
+    assert hooked(shell, {"tool_response": LOG}, path, VELES_SHRINK_SECONDS="0.5") == ""
+    assert time.monotonic() - start < 30
 
 
 def test_the_hook_without_the_command_keeps_the_original(tmp_path: Path) -> None:
