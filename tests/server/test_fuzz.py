@@ -9,11 +9,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from veles_core.ids import fact_id, source_id
 from veles_core.server.app import open_memory
 from veles_core.server.tools import TOOLS, Tool
 
 # Ids, a backend that migrates, an extractor, and other strings that lead further than any.
-KNOWN = ["1", "0", "18446744073709551615", "hash", "outline", "ctx://source/1", "gpt-4o", "x", ""]
+KNOWN = [
+    "1",
+    "0",
+    "18446744073709551615",
+    str(fact_id("x")),
+    f"ctx://source/{source_id(b'x')}",
+    "hash",
+    "outline",
+    "gpt-4o",
+    "x",
+    "",
+]
 
 json_values = st.recursive(
     st.none()
@@ -70,6 +82,10 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 def one_client(connect: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("VELESDB_MEMORY_EXTRACTOR", "outline")
     with open_memory() as service, connect(lambda: service) as client:
+        one = client.call("remember", fact="x", metadata={"n": 1})["id_str"]
+        client.call("remember", fact="x 1", links=[{"target": one, "relation": "after"}])
+        client.call("compile_context", query="x", token_budget=9, fragments=[{"content": "x"}])
+        client.call("save_working_context", project="x", session="x", working={"goal": "x"})
         yield client
 
 

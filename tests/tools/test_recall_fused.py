@@ -49,6 +49,8 @@ def test_hops_and_boost_say_how_far_and_how_much(chain: Any) -> None:
     assert found(hops=1_000_000) == {"ticket 88", "a poisoned mutex stopped checkout"}
     assert found(graph_boost=0) == set()
     assert found(graph_boost=-5) == set()
+    assert found(graph_boost=1e308) == {"ticket 88", "a poisoned mutex stopped checkout"}
+    assert found(graph_boost=-1e308) == set()
 
 
 def test_a_filter_holds_for_what_links_reach(chain: Any) -> None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
 _DECIMALS: Final = 9  # keys closer than this are equal, so that rounding never decides an order
+_LARGEST: Final = 1e15  # a boost may be any number; beyond this nothing else would count
 
 
 def hybrid_keys(similarities: npt.ArrayLike, word_scores: npt.ArrayLike) -> _Numbers:
@@ -30,4 +31,5 @@ def bend(keys: npt.ArrayLike, confidences: npt.ArrayLike) -> _Numbers:
 
 def order(ids: npt.NDArray[np.uint64], keys: npt.ArrayLike) -> npt.NDArray[np.intp]:
     """The positions from the highest key to the lowest; equal keys by the lower id."""
-    return np.lexsort((ids, -np.round(np.asarray(keys, np.float64), _DECIMALS)))
+    bounded = np.clip(np.asarray(keys, np.float64), -_LARGEST, _LARGEST)
+    return np.lexsort((ids, -np.round(bounded, _DECIMALS)))
