@@ -12,9 +12,12 @@ from veles_core.limits import MAX_ID, MAX_JSON_DEPTH
 from veles_core.wire.arguments import Arguments, read
 from veles_core.wire.slots import (
     Boolean,
+    Byte,
+    DecimalId,
     Id,
     Items,
     JsonObject,
+    Named,
     Natural,
     Number,
     Scalar,
@@ -25,11 +28,14 @@ from veles_core.wire.slots import (
 class Slots(Arguments):
     text: Text | None = None
     id: Id | None = None
+    decimal_id: DecimalId | None = None
     natural: Natural | None = None
+    byte: Byte | None = None
     number: Number | None = None
     boolean: Boolean | None = None
     object: JsonObject | None = None
     texts: Items[Text] | None = None
+    named: Named[Natural] | None = None
     scalar: Scalar = None
 
 
@@ -179,6 +185,26 @@ def test_lone_surrogates_are_refused_by_name(slot: str, value: object) -> None:
 @pytest.mark.parametrize("value", [0, MAX_ID, "0", str(MAX_ID), " 42 "])
 def test_an_id_slot_takes_an_integer_or_its_digits(value: int | str) -> None:
     assert accepted("id", value) == int(value)
+
+
+@pytest.mark.parametrize("value", [7, "7", " 7 ", "007"])
+def test_an_id_may_be_kept_as_its_digits(value: int | str) -> None:
+    assert accepted("decimal_id", value) == "7"
+    assert "must be an id" in refused("decimal_id", f"x{value}").message
+
+
+def test_a_byte_is_an_integer_up_to_255() -> None:
+    assert (accepted("byte", "0"), accepted("byte", 255)) == (0, 255)
+    error = refused("byte", 256)
+    assert error.message == "byte must be at most 255, not 256"
+    assert error.limit == 255
+
+
+def test_an_object_with_members_of_any_name_checks_each_of_them() -> None:
+    assert accepted("named", '{"a": "6", "ü": 7}') == {"a": 6, "ü": 7}
+    assert refused("named", {"a": "x"}).message == 'named.a must be an integer, not "x"'
+    assert "must be an object" in refused("named", [6]).message
+    assert "lone surrogate" in refused("named", {"\ud800": 6}).message
 
 
 @pytest.mark.parametrize(
