@@ -173,7 +173,9 @@ def test_the_hook_without_the_command_keeps_the_original(tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.parametrize("config", sorted((ROOT / "contrib/clients").glob("*.json")), ids=str)
+@pytest.mark.parametrize(
+    "config", sorted((ROOT / "contrib/clients").glob("*.json")), ids=lambda p: p.name
+)
 def test_client_configurations_start_the_server(config: Path) -> None:
     (servers,) = json.loads(config.read_text(encoding="utf-8")).values()
     assert servers["memory"]["command"] == "veles-memory"

@@ -125,7 +125,9 @@ def age(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "damage", [None, lambda _: b"", lambda _: b"text" * 99, cut, flip, age], ids=str
+    "damage",
+    [None, lambda _: b"", lambda _: b"text" * 99, cut, flip, age],
+    ids=["gone", "empty", "text", "cut", "flipped", "old"],
 )
 @pytest.mark.parametrize("names", [["vectors"], ["words"], ["vectors", "words"]], ids="-".join)
 def test_a_damaged_snapshot_changes_no_answer(
