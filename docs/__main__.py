@@ -15,6 +15,7 @@ from veles_core.server.tools import TOOLS, Tool
 from veles_core.settings import (
     CONFIG_VARIABLE,
     PLUGINS_VARIABLE,
+    PREFIX,
     Settings,
     target_variable,
     variables,
@@ -121,7 +122,10 @@ def _variables(settings: Any) -> Iterator[str]:
         seen.setdefault(id(field), []).append(name)
     for names in seen.values():
         field = fields[names[0]]
-        aliases = "".join(f" (older: `{alias}`)" for alias in names[1:])
+        aliases = "".join(
+            f" ({'older' if alias.startswith(PREFIX) else 'also'}: `{alias}`)"
+            for alias in names[1:]
+        )
         yield f"| `{names[0]}`{aliases} | {_default(field)} | {field.description or ''} |"
 
 
