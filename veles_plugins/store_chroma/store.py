@@ -26,6 +26,7 @@ from veles_plugins.store_chroma.connection import Connection
 from veles_plugins.store_chroma.documents import Documents
 from veles_plugins.store_chroma.edges import Edges
 from veles_plugins.store_chroma.facts import Facts
+from veles_plugins.store_chroma.pending import PendingDocuments
 from veles_plugins.store_chroma.table import BATCH
 from veles_plugins.store_chroma.transactions import MARKS_A_SECOND, Transactions
 
@@ -170,14 +171,14 @@ class ChromaStore:
         return self._edges().of_entity(hub, incoming, limit)
 
     def put_documents(self, namespace: str, documents: Sequence[Document]) -> None:
-        with self._connection.writing():
+        with self.transaction():
             self._documents().put(namespace, documents)
 
     def get_documents(self, namespace: str, keys: Sequence[str]) -> dict[str, Document]:
         return self._documents().get(namespace, keys)
 
     def delete_documents(self, namespace: str, keys: Sequence[str]) -> int:
-        with self._connection.writing():
+        with self.transaction():
             return self._documents().delete(namespace, keys)
 
     def scan_documents(self, namespace: str, after: str | None, limit: int) -> list[Document]:
@@ -208,7 +209,8 @@ class ChromaStore:
             self._edges().delete_of(facts)
             for purpose in ("facts", "hubs"):
                 self._connection.table(purpose).delete(map(str, facts))
-            return len(facts) + self._documents().reclaim(limit - len(facts))
+            documents = Documents(self._connection.table("documents"), self._now())
+            return len(facts) + documents.reclaim(limit - len(facts))
 
     def claim(self, duty: str) -> AbstractContextManager[None] | None:
         lock = self._connection.lock(f"duty-{duty}")
@@ -245,5 +247,5 @@ class ChromaStore:
     def _edges(self) -> Edges:
         return Edges(self._connection.table("edges"), self._facts())
 
-    def _documents(self) -> Documents:
-        return Documents(self._connection.table("documents"), self._now())
+    def _documents(self) -> PendingDocuments:
+        return self._transactions.documents()
