@@ -74,7 +74,9 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     required = {name: plausible(slots[name]) for name in schema.get("required", ())}
     optional = {name: plausible(slots[name]) for name in slots if name not in required}
     whole = st.fixed_dictionaries(required, optional=optional)
-    stray = st.dictionaries(st.text(st.characters(codec=None), max_size=5), json_values, max_size=2)
+    # The client can't send a null under a lone surrogate; test_stdio does.
+    present = json_values.filter(lambda value: value is not None)
+    stray = st.dictionaries(st.text(st.characters(codec=None), max_size=5), present, max_size=2)
     return whole | st.builds(lambda a, b: a | b, whole, stray) | stray
 
 

@@ -129,6 +129,21 @@ def test_numbers_that_json_does_not_have_are_refused(spawn: Any) -> None:
     assert server.call("memory_status", {})["memory"]["facts"] == 0
 
 
+def test_half_a_character_in_a_name_is_refused_at_any_depth(spawn: Any) -> None:
+    server = spawn()
+    server.handshake()
+    for arguments, field in [
+        (rb'{"fact":"x","\ud800":1}', r"\ud800"),
+        (rb'{"fact":"x","metadata":{"\udfff":1}}', "metadata"),
+        (rb'{"fact":"x","links":[{"\ud800":1}]}', "links"),
+    ]:
+        start = b'{"jsonrpc":"2.0","id":"name","method":"tools/call","params":{"name":"remember",'
+        server.send(start + b'"arguments":' + arguments + b"}}")
+        error = server.receive()["error"]
+        assert (error["code"], error["data"]["field"]) == (-32602, field)
+    assert server.call("memory_status", {})["memory"]["facts"] == 0
+
+
 def test_text_of_any_script_crosses_whatever_the_locale(spawn: Any) -> None:
     server = spawn(LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="cp1252")
     server.handshake()
@@ -235,6 +250,16 @@ def test_garbage_is_answered_and_survived(spawn: Any) -> None:
     server.send(escaped + rb'"arguments":{"fact":"\ud800"}}}')
     message = server.receive()
     assert (message["id"], message["error"]["data"]["field"]) == ("sur", "fact")
+    for arguments, field in [
+        (rb'{"request":{"\ud800":null},"fragment_id":null}', "request"),
+        (rb'{"\ud800":null}', r"\ud800"),
+        (rb'{"\ud800":1}', r"\ud800"),
+    ]:
+        head = b'{"jsonrpc":"2.0","id":"key","method":"tools/call","params":{'
+        server.send(head + b'"name":"explain_compilation","arguments":' + arguments + b"}}")
+        message = server.receive()
+        assert (message["id"], message["error"]["code"]) == ("key", -32602)
+        assert message["error"]["data"]["field"] == field
     assert server.call("memory_status", {})["memory"]["facts"] == 0
     server.send(b'{"jsonrpc":"2.0","id":1,"met', end=b"")
     server.close_input()
