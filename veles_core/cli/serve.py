@@ -1,8 +1,11 @@
 """``veles-memory serve``: the MCP server over standard input and output."""
 
-from functools import partial
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from veles_core.memory.service import MemoryService
 
 
 @click.command()
@@ -15,11 +18,18 @@ def command() -> None:
 
     calm_threads()
     from veles_core.plugins import discover
-    from veles_core.server.app import configure_log, open_memory
+    from veles_core.server.notices import configure_log
 
     settings = load(Settings)
     registry = discover(selected_plugins())
     configure_log(settings, registry)
+
+    def opened() -> "MemoryService":
+        # Imported in the thread that opens, while the SDK is imported in this one.
+        from veles_core.server.app import open_memory
+
+        return open_memory(settings, registry)
+
     from veles_core.server.stdio import serve
 
-    serve(partial(open_memory, settings, registry), claimed)
+    serve(opened, claimed)

@@ -6,7 +6,8 @@ import click
 
 from veles_core.plugins import discover
 from veles_core.records import EmbeddingIdentity
-from veles_core.server.app import configure_log, open_memory
+from veles_core.server.app import open_memory
+from veles_core.server.notices import configure_log
 from veles_core.settings import Settings, load, selected_plugins
 
 

@@ -1,7 +1,5 @@
 """Assembly: from settings to a running service. The only place where backends are chosen."""
 
-import logging
-import sys
 from pathlib import Path
 
 from veles_core.errors import ConfigurationError
@@ -13,9 +11,7 @@ from veles_core.migration.offline import OfflineEpochs, RecordedEmbedder
 from veles_core.plugins import Registry, discover
 from veles_core.protocols import Embedder, Store
 from veles_core.records import EmbeddingIdentity
-from veles_core.settings import Settings, load, misspelt, selected_plugins, variables
-
-log = logging.getLogger(__name__)
+from veles_core.settings import Settings, load, selected_plugins
 
 
 def open_memory(
@@ -107,23 +103,3 @@ def prepared_directory(path: Path) -> Path:
             "point VELESDB_MEMORY_PATH to a directory you can write to"
         ) from None
     return path
-
-
-def configure_log(settings: Settings, registry: Registry) -> None:
-    """Send the log to standard error, and report settings that nothing reads."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.log.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    if settings.quiet:
-        return
-    if settings.autograph and settings.extractor is None:
-        log.warning(
-            "VELESDB_MEMORY_AUTOGRAPH is set but no extractor is: no graph is built until "
-            "VELESDB_MEMORY_EXTRACTOR names one"
-        )
-    for sentence in misspelt(variables(Settings).keys() | registry.variables()):
-        log.warning("%s", sentence)
-    for clash in registry.clashes:
-        log.warning("%s", clash)
