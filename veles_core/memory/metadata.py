@@ -13,6 +13,8 @@ RESERVED_PREFIX: Final = "_veles_"
 DATE: Final = "_veles_date"
 DATE_GIVEN: Final = "_veles_date_given"  # the caller chose the date; re-remembering keeps it
 
+_to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
 
 def is_reserved(key: str) -> bool:
     """Whether a key is the service's own: never written, filtered on or shown to a caller."""
@@ -55,7 +57,7 @@ def plain_json(
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{field} must be a JSON object with string keys", field=field)
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _to_json(value)
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidInput(
