@@ -308,10 +308,10 @@ PRICE = {"input_micros_per_million_tokens": 1}
     ],
 )  # fmt: skip
 def test_a_bad_request_is_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
     request = {"query": "x", "token_budget": 100, "fragments": ONE} | arguments
-    check_refusal(client, "compile_context", request, *words, field=field, **data)
+    check_refusal(refusing, "compile_context", request, *words, field=field, **data)
 
 
 @pytest.mark.parametrize(
@@ -351,10 +351,10 @@ def test_a_bad_request_is_refused(
     ],
 )  # fmt: skip
 def test_bad_fragments_are_refused(
-    client: Any, fragments: Any, field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, fragments: Any, field: str, words: list[str], data: dict[str, Any]
 ) -> None:
     request = {"query": "x", "token_budget": 100, "fragments": fragments}
-    check_refusal(client, "compile_context", request, *words, field=field, **data)
+    check_refusal(refusing, "compile_context", request, *words, field=field, **data)
 
 
 @pytest.mark.parametrize(
@@ -389,10 +389,10 @@ def test_bad_fragments_are_refused(
     ],
 )  # fmt: skip
 def test_a_bad_policy_is_refused(
-    client: Any, policy: Any, field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, policy: Any, field: str, words: list[str], data: dict[str, Any]
 ) -> None:
     request = {"query": "x", "token_budget": 100, "fragments": ONE, "policy": policy}
-    check_refusal(client, "compile_context", request, *words, field=field, **data)
+    check_refusal(refusing, "compile_context", request, *words, field=field, **data)
 
 
 def test_files_are_not_read_unless_a_directory_is_named(client: Any, tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_transcript_is_read_from_a_file_below_a_root(
     ],
 )  # fmt: skip
 def test_a_bad_request_is_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
     request = {"query": "x", "token_budget": 99, "transcript": "User: a"} | arguments
-    check_refusal(client, "compile_transcript", request, *words, field=field, **data)
+    check_refusal(refusing, "compile_transcript", request, *words, field=field, **data)

@@ -94,6 +94,6 @@ def test_what_is_not_recorded_does_not_count(client: Any) -> None:
     ],
 )
 def test_bad_arguments_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str]
 ) -> None:
-    check_refusal(client, "context_savings", arguments, *words, field=field)
+    check_refusal(refusing, "context_savings", arguments, *words, field=field)

@@ -86,7 +86,7 @@ def test_nothing_is_recorded(client: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_explained_is_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
     request = {"request": REQUEST, "fragment_id": "7"} | arguments
-    check_refusal(client, "explain_compilation", request, *words, field=field, **data)
+    check_refusal(refusing, "explain_compilation", request, *words, field=field, **data)

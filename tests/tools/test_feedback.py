@@ -47,10 +47,10 @@ def test_calls_at_once_lose_no_step(client: Any) -> None:
     ],
 )
 def test_bad_outcomes_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], category: str
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], category: str
 ) -> None:
-    client.call("remember", fact="a fact")
-    check_refusal(client, "feedback", arguments, *words, field=field, category=category)
+    refusing.call("remember", fact="a fact")
+    check_refusal(refusing, "feedback", arguments, *words, field=field, category=category)
 
 
 def test_a_working_context_is_no_memory_to_reinforce(client: Any) -> None:

@@ -56,7 +56,7 @@ def test_what_is_remembered_again_starts_anew(client: Any) -> None:
     ],
 )
 def test_what_is_no_id_is_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str]
 ) -> None:
-    client.call("remember", fact="a fact")
-    check_refusal(client, "forget", arguments, *words, field=field)
+    refusing.call("remember", fact="a fact")
+    check_refusal(refusing, "forget", arguments, *words, field=field)

@@ -98,7 +98,7 @@ def test_scaffolding_is_listed_only_when_asked_for(client: Any) -> None:
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    client.call("remember", fact="a note")
-    check_refusal(client, "list_memories", arguments, *words, field=field, **data)
+    refusing.call("remember", fact="a note")
+    check_refusal(refusing, "list_memories", arguments, *words, field=field, **data)

@@ -126,7 +126,7 @@ def test_a_query_of_a_mebibyte_is_taken(client: Any) -> None:
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    client.call("remember", fact="a note")
-    check_refusal(client, "recall", arguments, *words, field=field, **data)
+    refusing.call("remember", fact="a note")
+    check_refusal(refusing, "recall", arguments, *words, field=field, **data)

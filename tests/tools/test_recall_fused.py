@@ -112,6 +112,6 @@ def test_without_a_dated_memory_there_is_no_timeline(client: Any) -> None:
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    check_refusal(client, "recall_fused", arguments, *words, field=field, **data)
+    check_refusal(refusing, "recall_fused", arguments, *words, field=field, **data)

@@ -117,9 +117,9 @@ def test_scaffolding_is_never_returned(client: Any) -> None:
         ("n eq 1", ["filters[0] must be an object"]),
     ],
 )
-def test_what_is_no_comparison_is_refused(client: Any, comparison: Any, words: list[str]) -> None:
+def test_what_is_no_comparison_is_refused(refusing: Any, comparison: Any, words: list[str]) -> None:
     arguments = {"query": "x", "filters": [comparison]}
-    check_refusal(client, "recall_where", arguments, *words, field="filters")
+    check_refusal(refusing, "recall_where", arguments, *words, field="filters")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,6 @@ def test_what_is_no_comparison_is_refused(client: Any, comparison: Any, words: l
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    check_refusal(client, "recall_where", arguments, *words, field=field, **data)
+    check_refusal(refusing, "recall_where", arguments, *words, field=field, **data)

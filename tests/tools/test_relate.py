@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from tests.serving import check_refusal
+from veles_core.ids import fact_id
+
+PAIR = str(fact_id("one")), str(fact_id("other"))
 
 
 @pytest.fixture
@@ -69,42 +72,37 @@ def test_an_end_that_is_not_there_is_not_found(client: Any, pair: tuple[str, str
     ],
 )
 def test_bad_labels_are_refused_by_both(
-    client: Any,
-    pair: tuple[str, str],
+    refusing: Any,
     tool: str,
     relation: Any,
     words: list[str],
     data: dict[str, Any],
 ) -> None:
-    check_refusal(client, tool, edge(*pair, relation), *words, field="relation", **data)
+    check_refusal(refusing, tool, edge(*PAIR, relation), *words, field="relation", **data)
 
 
 @pytest.mark.parametrize("tool", ["relate", "unrelate"])
 @pytest.mark.parametrize("slot", ["from", "to"])
-def test_bad_ids_are_refused_by_both(
-    client: Any, pair: tuple[str, str], tool: str, slot: str
-) -> None:
+def test_bad_ids_are_refused_by_both(refusing: Any, tool: str, slot: str) -> None:
     rule = f"{slot} must be an id: a decimal string from 0 to 2^64-1"
     for value in ("", "x", "-1", "1e3", 1.0, True, 2**64, [1]):
-        check_refusal(client, tool, edge(*pair) | {slot: value}, rule, field=slot)
-    check_refusal(client, tool, edge(*pair) | {slot: None}, f"{slot} is required", field=slot)
+        check_refusal(refusing, tool, edge(*PAIR) | {slot: value}, rule, field=slot)
+    check_refusal(refusing, tool, edge(*PAIR) | {slot: None}, f"{slot} is required", field=slot)
 
 
 @pytest.mark.parametrize("tool", ["relate", "unrelate"])
 def test_a_link_to_itself_and_an_unknown_argument_are_refused_by_both(
-    client: Any, pair: tuple[str, str], tool: str
+    refusing: Any, tool: str
 ) -> None:
-    one, other = pair
+    one, other = PAIR
     arguments = edge(one, one)
-    check_refusal(client, tool, arguments, "linked to itself", one, field="relation", actual=one)
+    check_refusal(refusing, tool, arguments, "linked to itself", one, field="relation", actual=one)
     arguments = edge(one, other) | {"label": "x"}
-    check_refusal(client, tool, arguments, "known: from, relation, to", field="label")
+    check_refusal(refusing, tool, arguments, "known: from, relation, to", field="label")
 
 
-def test_what_both_refuse_they_refuse_with_the_same_words(
-    client: Any, pair: tuple[str, str]
-) -> None:
-    one, other = pair
+def test_what_both_refuse_they_refuse_with_the_same_words(refusing: Any) -> None:
+    one, other = PAIR
     for arguments in (edge(one, one), edge(one, other, " "), edge(one, other, "a\tb"), {}):
-        relate, unrelate = (client.refused(tool, **arguments) for tool in ("relate", "unrelate"))
+        relate, unrelate = (refusing.refused(tool, **arguments) for tool in ("relate", "unrelate"))
         assert relate == unrelate

@@ -79,9 +79,9 @@ def test_a_lifetime_is_what_the_last_call_said(timed: Any, clock: SettableClock)
     ],
 )  # fmt: skip
 def test_bad_text_is_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    check_refusal(client, "remember", arguments, *words, field=field, **data)
+    check_refusal(refusing, "remember", arguments, *words, field=field, **data)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_bad_text_is_refused(
     ],
 )  # fmt: skip
 def test_bad_metadata_is_refused(
-    client: Any, metadata: Any, words: list[str], data: dict[str, Any]
+    refusing: Any, metadata: Any, words: list[str], data: dict[str, Any]
 ) -> None:
     arguments = {"fact": "a fact", "metadata": metadata}
-    check_refusal(client, "remember", arguments, *words, field="metadata", **data)
+    check_refusal(refusing, "remember", arguments, *words, field="metadata", **data)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_bad_metadata_is_refused(
     ],
 )
 def test_bad_lifetimes_are_refused(
-    client: Any, ttl: Any, words: list[str], data: dict[str, Any]
+    refusing: Any, ttl: Any, words: list[str], data: dict[str, Any]
 ) -> None:
     arguments = {"fact": "a fact", "ttl_seconds": ttl}
-    check_refusal(client, "remember", arguments, *words, field="ttl_seconds", **data)
+    check_refusal(refusing, "remember", arguments, *words, field="ttl_seconds", **data)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_bad_lifetimes_are_refused(
     ],
 )
 def test_one_bad_link_refuses_the_whole_call(
-    client: Any, link: Any, words: list[str], category: str
+    refusing: Any, link: Any, words: list[str], category: str
 ) -> None:
-    known = client.call("remember", fact="known")["id_str"]
+    known = refusing.call("remember", fact="known")["id_str"]
     links = [{"target": known, "relation": "needs"}, link]
     arguments = {"fact": "a fact", "links": links}
-    check_refusal(client, "remember", arguments, *words, field="links", category=category)
+    check_refusal(refusing, "remember", arguments, *words, field="links", category=category)

@@ -97,5 +97,7 @@ def test_a_handle_that_leads_nowhere_is_not_found(client: Any) -> None:
         (None, ["required"]),
     ],
 )
-def test_anything_but_the_exact_form_is_refused(client: Any, handle: Any, words: list[str]) -> None:
-    check_refusal(client, "retrieve_context_source", {"handle": handle}, *words, field="handle")
+def test_anything_but_the_exact_form_is_refused(
+    refusing: Any, handle: Any, words: list[str]
+) -> None:
+    check_refusal(refusing, "retrieve_context_source", {"handle": handle}, *words, field="handle")

@@ -55,6 +55,6 @@ def test_an_unlisted_model_is_unknown_and_no_error(client: Any, name: str) -> No
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    check_refusal(client, "suggest_budget", arguments, *words, field=field, **data)
+    check_refusal(refusing, "suggest_budget", arguments, *words, field=field, **data)

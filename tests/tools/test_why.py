@@ -98,7 +98,7 @@ def test_a_blank_question_and_an_empty_memory_have_no_reasons(client: Any, decis
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused(
-    client: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
+    refusing: Any, arguments: dict[str, Any], field: str, words: list[str], data: dict[str, Any]
 ) -> None:
-    client.call("remember", fact="a fact")
-    check_refusal(client, "why", arguments, *words, field=field, **data)
+    refusing.call("remember", fact="a fact")
+    check_refusal(refusing, "why", arguments, *words, field=field, **data)

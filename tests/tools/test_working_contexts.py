@@ -179,11 +179,11 @@ def nothing_in(field: str) -> dict[str, Any]:
         ({"decisions": ["preserve.url"]}, ["decisions[0] must be an object"]),
     ],
 )
-def test_what_is_no_state_replaces_none(client: Any, working: Any, words: list[str]) -> None:
-    save(client, WORKING)
+def test_what_is_no_state_replaces_none(refusing: Any, working: Any, words: list[str]) -> None:
+    save(refusing, WORKING)
     arguments = {"project": "ops", "session": "s1", "working": working}
-    check_refusal(client, "save_working_context", arguments, *words, field="working")
-    assert load(client)["working"] == WORKING
+    check_refusal(refusing, "save_working_context", arguments, *words, field="working")
+    assert load(refusing)["working"] == WORKING
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_what_is_no_state_replaces_none(client: Any, working: Any, words: list[s
         ("list_working_contexts", {"project": "p"}),
     ],
 )
-def test_a_session_has_two_names(client: Any, tool: str, arguments: dict[str, Any]) -> None:
+def test_a_session_has_two_names(refusing: Any, tool: str, arguments: dict[str, Any]) -> None:
     for slot in arguments.keys() & {"project", "session"}:
         for value, word in [
             (None, "required"),
@@ -202,6 +202,6 @@ def test_a_session_has_two_names(client: Any, tool: str, arguments: dict[str, An
             (" \t", "empty"),
             (5, "must be a string"),
         ]:
-            check_refusal(client, tool, arguments | {slot: value}, word, field=slot)
-    check_refusal(client, tool, arguments | {"sesion": "s"}, "not a known", field="sesion")
-    assert sessions(client, "p") == []
+            check_refusal(refusing, tool, arguments | {slot: value}, word, field=slot)
+    check_refusal(refusing, tool, arguments | {"sesion": "s"}, "not a known", field="sesion")
+    assert sessions(refusing, "p") == []
