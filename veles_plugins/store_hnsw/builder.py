@@ -110,7 +110,7 @@ def _calibrated(
         if recall >= RECALL:
             log.info("graph over %d vectors: ef %d, recall %.3f", len(living), ef, recall)
             return graph
-        ef *= 2
+        ef = ef * 3 // 2
     log.warning("a graph over %d vectors finds too little and isn't used", len(living))
     return Graph(None, graph.labels, 0)
 
