@@ -17,6 +17,12 @@ authored_by source). why follows outgoing links only.
 5. Give feedback on what you recalled: success true if it helped, false if it was noise. Later \
 recalls are ordered by it.
 
+Resuming: call list_working_contexts and load_working_context at the start of a session, and \
+save_working_context before your context runs out. Long text: remember_extracted builds facts and \
+their graph from a passage; compile_context and compile_transcript fit fragments or a session into \
+a token budget, and retrieve_context_source gives back what was left out. Check risk before you \
+rely on a compiled context.
+
 When a fact changes, remember the new one and relate it to the old with supersedes, then forget \
 the old one if it explains nothing any more. Give ttl_seconds to what is only true for a while. \
 The same text again is the same memory, updated in place.
