@@ -71,6 +71,15 @@ def test_deletions_are_remembered_for_a_while(
     assert changes.deleted(db, last - 10).tolist() == list(range(20, 30))
 
 
+def test_a_follower_far_behind_misses_nothing_while_nothing_was_deleted(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "HISTORY", 10)
+    put(db, *range(100))
+    facts.delete(db, [5], 0.0)
+    assert not changes.forgotten(db, 1)
+
+
 def test_random_ids_are_appended(db: Database) -> None:
     """A table keyed by random ids would be written all over; see benchmarks/store_growth."""
     put(db, 900, 5, 77)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from veles_core.protocols import Ids
     from veles_core.records import Matrix
 
-HISTORY: Final = 1 << 16  # changes for which deletions are remembered; older followers rebuild
+HISTORY: Final = 1 << 16  # changes for which deletions are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,16 @@ def bury(db: Database, ids: Sequence[int]) -> None:
         db.run_many(
             "INSERT INTO tombstones(sequence, id) VALUES (?, ?)", enumerate(ids, start=first)
         )
-        db.run("DELETE FROM tombstones WHERE sequence <= ?", (first - HISTORY,))
+        dropped = db.rows(
+            "DELETE FROM tombstones WHERE sequence <= ? RETURNING sequence", (first - HISTORY,)
+        )
+        if dropped:
+            db.run("UPDATE state SET forgotten = ?", max(dropped))
 
 
 def forgotten(db: Database, since: int) -> bool:
-    """Whether deletions after ``since`` may no longer be on record."""
-    return 0 < since < state.sequence(db) - HISTORY
+    """Whether deletions after ``since`` are no longer on record, so that none can be followed."""
+    return 0 < since < state.read(db).forgotten
 
 
 def deleted(db: Database, since: int) -> "Ids":

@@ -37,13 +37,14 @@ def _initial(db: Database) -> None:
 
     A fact's key is ``changed``, the sequence of its last change that derived indexes must
     follow: facts and vectors are appended however random their ids, and what changed since
-    a position is one range. ``state`` holds one row: counters, the sequence and what filled
-    the store.
+    a position is one range. ``state`` holds one row: counters, the sequence, the last deletion
+    whose tombstone was dropped, and what filled the store.
     """
     for statement in (
         "CREATE TABLE migrations(name TEXT PRIMARY KEY) WITHOUT ROWID",
         "CREATE TABLE state(one INTEGER PRIMARY KEY CHECK (one = 1), token TEXT NOT NULL,"
-        " sequence INTEGER NOT NULL, facts INTEGER NOT NULL, edges INTEGER NOT NULL,"
+        " sequence INTEGER NOT NULL, forgotten INTEGER NOT NULL DEFAULT 0,"
+        " facts INTEGER NOT NULL, edges INTEGER NOT NULL,"
         " dimension INTEGER, model TEXT, semantic INTEGER)",
         "INSERT INTO state(one, token, sequence, facts, edges)"
         " VALUES (1, lower(hex(randomblob(8))), 0, 0, 0)",

@@ -13,6 +13,7 @@ class State:
 
     token: str
     sequence: int
+    forgotten: int
     facts: int
     edges: int
     dimension: int | None
@@ -20,7 +21,7 @@ class State:
 
 def read(db: Database) -> State:
     """The counters as they are stored, expired things included."""
-    row = db.row("SELECT token, sequence, facts, edges, dimension FROM state")
+    row = db.row("SELECT token, sequence, forgotten, facts, edges, dimension FROM state")
     if row is None:
         raise StoreError("the memory's database has lost its state; restore a backup")
     return State(*row)
