@@ -16,17 +16,23 @@ _OPERATORS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def conditions(predicates: Sequence[Predicate]) -> tuple[str, dict[str, Any]]:
-    """A condition on ``facts f``, ready to be put after others, and its parameters."""
-    text, parameters = "", dict[str, Any]()
+    """A condition on ``facts f``, ready to be put after others, and its parameters.
+
+    Sets of ids are made and intersected by themselves: a plan that looks a fact up in each
+    predicate would depend on statistics, which a table that was just filled has none of.
+    """
+    parameters: dict[str, Any] = {}
+    with_, without = [], []
     for number, predicate in enumerate(predicates):
-        # Which facts have the value: ne is the complement of eq over all of them.
         found = _facts_with(predicate, f"p{number}", parameters)
-        negation = "NOT " if predicate.op == "ne" else ""
-        text += f" AND {negation}EXISTS (SELECT FROM ({found}) m WHERE m.fact = f.id)"
-    return text, parameters
+        # ne is the complement of eq over all facts.
+        (without if predicate.op == "ne" else with_).append(found)
+    text = f" AND f.id IN ({' INTERSECT '.join(with_)})" if with_ else ""
+    return text + "".join(f" AND f.id NOT IN ({found})" for found in without), parameters
 
 
 def _facts_with(predicate: Predicate, name: str, parameters: dict[str, Any]) -> str:
+    """A query of the facts that have the value, themselves or through a hub."""
     key = sort_key(predicate.value)
     parameters[f"{name}_field"] = field_digest(predicate.field)
     parameters[f"{name}_key"] = key
@@ -43,12 +49,13 @@ def _facts_with(predicate: Predicate, name: str, parameters: dict[str, Any]) -> 
             f" AND {prefix} {operator[0]}= %({name}_prefix)s AND {value} {operator} %({name}_key)s"
             f" AND {prefix} >= %({name}_low)s AND {prefix} < %({name}_high)s"
         )
-    own = f"SELECT x.fact FROM fields x WHERE {condition}"
+    own = f"SELECT x.fact FROM fields x WHERE NOT x.hub AND {condition}"
     if not predicate.through_hubs:
-        return own
+        return f"({own})"
     parameters["about"] = ABOUT
     return (
-        f"{own} UNION ALL SELECT e.source FROM fields x "
-        f"JOIN facts h ON h.id = x.fact AND h.hub AND {visible('h')} "
-        f"JOIN edges e ON e.target = h.id AND e.relation = %(about)s WHERE {condition}"
+        f"({own} UNION ALL SELECT e.source FROM fields x "
+        f"JOIN facts h ON h.id = x.fact AND {visible('h')} "
+        "JOIN edges e ON e.target = h.id AND e.relation = %(about)s "
+        f"WHERE x.hub AND {condition})"
     )

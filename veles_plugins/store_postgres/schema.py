@@ -32,11 +32,12 @@ CREATE TABLE vectors (
 -- bytes of a value are indexed, because an index row has a limit; the rest is compared.
 CREATE TABLE fields (
     fact bigint NOT NULL REFERENCES facts ON DELETE CASCADE,
+    hub boolean NOT NULL,
     field bytea NOT NULL,
     value bytea NOT NULL,
     PRIMARY KEY (fact, field)
 );
-CREATE INDEX fields_by_value ON fields (field, substr(value, 1, 64), fact);
+CREATE INDEX fields_by_value ON fields (hub, field, substr(value, 1, 64), fact);
 
 -- BM25 postings. The expiry is repeated here so that counting needs no join.
 CREATE TABLE words (

@@ -67,9 +67,8 @@ def by_vector(
         if len(hits) == k:
             return hits
     found = connection.execute(
-        f"WITH m AS MATERIALIZED (SELECT f.id FROM facts f WHERE {condition}) "
-        "SELECT v.fact, -(v.vector <#> %(vector)b) FROM m JOIN vectors v ON v.fact = m.id "
-        "ORDER BY v.vector <#> %(vector)b, v.fact LIMIT %(k)s",
+        "SELECT v.fact, -(v.vector <#> %(vector)b) FROM facts f JOIN vectors v ON v.fact = f.id "
+        f"WHERE {condition} ORDER BY v.vector <#> %(vector)b, v.fact LIMIT %(k)s",
         parameters,
     )
     return _hits(found)

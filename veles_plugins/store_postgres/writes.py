@@ -74,7 +74,7 @@ def put_derived(connection: Connection, facts: Sequence[Fact]) -> None:
     """Replace the fields and words of facts with what their metadata and content say."""
     ids = rows.stored_ids(fact.id for fact in facts)
     fields = [
-        (rows.stored_id(fact.id), field, value)
+        (rows.stored_id(fact.id), fact.kind == "entity", field, value)
         for fact in facts
         for field, value in rows.field_rows(fact).items()
     ]
@@ -85,9 +85,9 @@ def put_derived(connection: Connection, facts: Sequence[Fact]) -> None:
     ]
     connection.execute("DELETE FROM fields WHERE fact = ANY(%s)", [ids])
     connection.execute(
-        "INSERT INTO fields (fact, field, value) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bytea[], %s::bytea[])",
-        rows.columns(fields, 3),
+        "INSERT INTO fields (fact, hub, field, value) "
+        "SELECT * FROM unnest(%s::bigint[], %s::boolean[], %s::bytea[], %s::bytea[])",
+        rows.columns(fields, 4),
     )
     connection.execute("DELETE FROM words WHERE fact = ANY(%s)", [ids])
     connection.execute(
