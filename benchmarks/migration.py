@@ -21,6 +21,7 @@ from veles_core.migration.job import Limits
 from veles_core.records import Fact
 
 PAUSE_BUDGET_MS = 1000
+COPYING = ("prepared", "capturing")
 WORDS = [
     "queue",
     "deploy",
@@ -82,7 +83,7 @@ def measured(count: int, target: str) -> Run:
             began = time.perf_counter()
             memory.migration_start(target, Limits(pause_budget_ms=PAUSE_BUDGET_MS))
             copying: list[float] = []
-            while (job := memory.migration_status().job) and job.phase == "capturing":
+            while (job := memory.migration_status().job) and job.phase in COPYING:
                 copying += recalls(memory, 5)
             waiting = threading.Event()
             while (job := memory.migration_status().job) and job.phase != "committed":
