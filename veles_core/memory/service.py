@@ -161,7 +161,8 @@ class MemoryService:
         drafted = facts.draft(
             fact, clock=self._clock, links=links, metadata=metadata, ttl_seconds=ttl
         )
-        facts.check_targets(self.live().store, drafted)
+        if drafted.edges:  # before its text is embedded
+            facts.check_targets(self.live().store, drafted)
         self.write(lambda live: facts.write_all(live.store, live.embedder, [drafted]))
         if self._autograph:
             self._autograph.offer(drafted.id, drafted.content)
@@ -365,8 +366,7 @@ class MemoryService:
 
     def import_items(self, items: Iterable[transfer.Item], progress: Progress) -> Transferred:
         """Write exported items as they were, embedding their facts with the present model."""
-        live = self.live()
-        return transfer.import_items(live.store, live.embedder, items, self._clock.now(), progress)
+        return transfer.import_items(self, items, self._clock.now(), progress)
 
     def _extraction_health(self) -> ExtractionHealth:
         configured, autograph = self._extractors.default is not None, self._autograph

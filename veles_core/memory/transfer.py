@@ -7,8 +7,9 @@ written: the reading store embeds again, whatever model it has.
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, islice
 from typing import Any, Final, NamedTuple
 
@@ -17,9 +18,10 @@ from veles_core.ids import edge_id, entity_id, fact_id, parse_id
 from veles_core.limits import MAX_METADATA_BYTES
 from veles_core.memory import provenance
 from veles_core.memory.facts import checked_relation
+from veles_core.memory.live import Live, Memory
 from veles_core.memory.metadata import plain_json
 from veles_core.memory.text import checked_text
-from veles_core.protocols import Embedder, Progress, Store
+from veles_core.protocols import Progress, Store
 from veles_core.records import Document, Edge, Fact, FactKind, FactRecord
 
 PAGE: Final = 1000  # things read or written at once
@@ -80,7 +82,7 @@ def read_items(lines: Iterable[str]) -> Iterator[tuple[int, Item]]:
 
 
 def import_items(
-    store: Store, embedder: Embedder, items: Iterable[Item], now: float, progress: Progress
+    memory: Memory, items: Iterable[Item], now: float, progress: Progress
 ) -> Transferred:
     """Write items, a transaction a page.
 
@@ -88,21 +90,24 @@ def import_items(
     so are edges to it.
     """
     done = Transferred()
+    known: set[int] = set()  # facts that were written just now
     for kind, run in groupby(items, type):
         while page := list(islice(run, PAGE)):
-            live = [item for item in page if not _expired(item, now)]
+            fresh = [item for item in page if not _expired(item, now)]
             if kind is Fact:
-                written = _put_facts(store, embedder, live)
+                written = memory.write(partial(_put_facts, fresh))
+                known.update(item.id for item in fresh if isinstance(item, Fact))
             elif kind is Edge:
-                written = _put_edges(store, live)
+                written = memory.write(partial(_put_edges, fresh, known))
             else:
-                written = _put_documents(store, live)
-            done = _sum(done, written, Transferred(left_out=len(page) - len(live)))
+                written = memory.write(partial(_put_documents, fresh))
+            done = _sum(done, written, Transferred(left_out=len(page) - len(fresh)))
             progress(done.facts + done.edges + done.documents + done.left_out, None)
     return done
 
 
-def _put_facts(store: Store, embedder: Embedder, facts: Sequence[Any]) -> Transferred:
+def _put_facts(facts: Sequence[Any], live: Live) -> Transferred:
+    store, embedder = live.store, live.embedder
     embedded = [fact for fact in facts if fact.kind == "fact"]
     hubs = [FactRecord(fact, None) for fact in facts if fact.kind == "entity"]
     vectors = list(embedder.embed([fact.content for fact in embedded])) if embedded else []
@@ -114,19 +119,19 @@ def _put_facts(store: Store, embedder: Embedder, facts: Sequence[Any]) -> Transf
     return Transferred(facts=len(facts))
 
 
-def _put_edges(store: Store, edges: Sequence[Any]) -> Transferred:
+def _put_edges(edges: Sequence[Any], known: Set[int], live: Live) -> Transferred:
     ends = {end for edge in edges for end in (edge.source, edge.target)}
-    with store.transaction():
-        there = {fact.id for fact in store.get_facts(sorted(ends))}
+    with live.store.transaction():
+        there = {fact.id for fact in live.store.get_facts(sorted(ends - known))} | (ends & known)
         kept = [edge for edge in edges if edge.source in there and edge.target in there]
-        store.put_edges(kept)
+        live.store.put_edges(kept)
     return Transferred(edges=len(kept), left_out=len(edges) - len(kept))
 
 
-def _put_documents(store: Store, documents: Sequence[Any]) -> Transferred:
-    with store.transaction():
+def _put_documents(documents: Sequence[Any], live: Live) -> Transferred:
+    with live.store.transaction():
         for namespace, run in groupby(documents, lambda filed: filed.namespace):
-            store.put_documents(namespace, [filed.document for filed in run])
+            live.store.put_documents(namespace, [filed.document for filed in run])
     return Transferred(documents=len(documents))
 
 
