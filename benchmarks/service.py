@@ -108,7 +108,7 @@ class Figure:
 
 
 class Figures:
-    """All rows, in the order in which they were measured."""
+    """All rows, by what was measured at how many facts."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, int], Figure] = {}
@@ -125,6 +125,11 @@ class Figures:
 
     def row(self, name: str, facts: int) -> Figure:
         return self.rows.setdefault((name, facts), Figure(name, facts))
+
+    def ordered(self) -> list[Figure]:
+        """All rows, those of one name together and by size."""
+        names = list(dict.fromkeys(row.name for row in self.rows.values()))
+        return sorted(self.rows.values(), key=lambda row: (names.index(row.name), row.facts))
 
 
 class Measured:
@@ -157,7 +162,10 @@ class Measured:
 
     def _heard(self) -> Any:
         assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("a measured process ended; it said why on standard error")
+        return json.loads(line)
 
 
 Open = Callable[[], Measured]
@@ -312,7 +320,7 @@ def measure_server(bench: Bench) -> None:
 def table(figures: Figures) -> str:
     """All rows as Markdown."""
     lines = ["| | facts | target | peer | ours | ours : peer |", "|---|---:|---:|---:|---:|---:|"]
-    for row in figures.rows.values():
+    for row in figures.ordered():
         own, peer = row.median("own"), row.median("peer")
         target = TARGETS.get((row.name, row.facts), "")
         ratio = f"{own / peer:.2f}" if own and peer else ""
@@ -354,8 +362,8 @@ def main(
                 measure_killed(bench, size)
             click.echo(f"{bench.facts(size)} facts measured", err=True)
         measure_server(bench)
-    rows = sorted(bench.figures.rows.values(), key=lambda row: row.name)
     if output:
+        rows = bench.figures.ordered()
         output.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     if scale != 1:
         click.echo(f"numbers of facts are to be multiplied by {scale:g}")
