@@ -177,6 +177,7 @@ def test_a_database_that_may_not_have_pgvector_is_refused(
         ("UPDATE words SET impact = impact * 2", "derived-wrong"),
         ("DELETE FROM fields", "derived-wrong"),
         ("UPDATE fields SET value = 'x'", "derived-wrong"),
+        ("UPDATE vectors SET expires_at = 5", "derived-wrong"),
         ("UPDATE state SET facts = 7, edges = 0", "counts-wrong"),
     ],
 )

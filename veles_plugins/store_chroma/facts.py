@@ -127,13 +127,23 @@ class Facts:
 
     def matching(self, predicates: Sequence[Predicate]) -> list[int]:
         """The ids of all visible facts that match, ascending."""
-        simple = [p for p in predicates if not p.through_hubs]
-        found = self._own_matches(simple) if simple else None
-        for predicate in predicates:
-            if predicate.through_hubs:
-                matched = self._matches_through_hubs(predicate)
-                found = matched if found is None else found & matched
-        return sorted(found or ())
+        # What no hub fulfils is asked of the facts alone, all of it at once.
+        about_hubs = [(p, self._about(p) if p.through_hubs else set()) for p in predicates]
+        simple = [predicate for predicate, about in about_hubs if not about]
+        found = [self._own_matches(simple)] if simple else []
+        for predicate, about in about_hubs:
+            if about:
+                own = self._own_matches([predicate])
+                found.append(own - about if predicate.op == "ne" else own | about)
+        return sorted(set.intersection(*found))
+
+    def _about(self, predicate: Predicate) -> set[int]:
+        """The visible facts that are about a hub with the value."""
+        equal = Predicate(predicate.field, "eq", predicate.value)
+        hubs = self._own_matches([equal if predicate.op == "ne" else predicate], hubs=True)
+        edges = self._connection.table("edges").find_any("target", [ordered_id(id) for id in hubs])
+        ends = {to_edge(row).source for row in edges.values() if row["relation"] == ABOUT}
+        return self.present_facts(ends)
 
     def _own_matches(self, predicates: Sequence[Predicate], hubs: bool = False) -> set[int]:
         clauses = [clause(predicate) for predicate in predicates]
@@ -146,17 +156,6 @@ class Facts:
         return {
             int(id) for id, row in rows.items() if matches(to_fact(row, "", hubs).metadata, unsure)
         }
-
-    def _matches_through_hubs(self, predicate: Predicate) -> set[int]:
-        """Facts that match themselves or by a hub they are about; ``ne`` is the complement."""
-        equal = Predicate(predicate.field, "eq", predicate.value)
-        wanted = equal if predicate.op == "ne" else predicate
-        hubs = [ordered_id(id) for id in self._own_matches([wanted], hubs=True)]
-        edges = self._connection.table("edges").find_any("target", hubs)
-        about = {to_edge(row).source for row in edges.values() if row["relation"] == ABOUT}
-        if predicate.op == "ne":
-            return self._own_matches([predicate]) - about
-        return self._own_matches([predicate]) | self.present_facts(about)
 
     def nearest(self, vector: "Vector", k: int, predicates: Sequence[Predicate]) -> list[Hit]:
         """Exactly min(k, matching) visible facts with a vector, best first.

@@ -12,7 +12,11 @@ PAGE: Final = 500
 
 def check(connection: Connection, now: float, repair: bool) -> list[Problem]:
     """All findings; the caller holds a write transaction, so nothing moves meanwhile."""
-    problems = [*_derived(connection, repair), *_counts(connection, repair)]
+    problems = [
+        *_derived(connection, repair),
+        *_expiries(connection, repair),
+        *_counts(connection, repair),
+    ]
     missing = connection.execute(
         "SELECT f.id FROM facts f LEFT JOIN vectors v ON v.fact = f.id "
         f"WHERE NOT f.hub AND v.fact IS NULL AND {rows.visible('f')} ORDER BY f.id",
@@ -73,6 +77,23 @@ def _same_words(found: dict[int, tuple[float, Any]], fact: Fact) -> bool:
         rows.nearly(impact, expected[term]) and expires_at == fact.expires_at
         for term, (impact, expires_at) in found.items()
     )
+
+
+def _expiries(connection: Connection, repair: bool) -> Iterator[Problem]:
+    """Vectors whose copy of the expiry is not the fact's."""
+    differing = "FROM facts f WHERE f.id = v.fact AND f.expires_at IS DISTINCT FROM v.expires_at"
+    found = connection.execute(
+        f"SELECT v.fact FROM vectors v WHERE EXISTS (SELECT {differing}) ORDER BY 1"
+    ).fetchall()
+    if found:
+        if repair:
+            connection.execute(f"UPDATE vectors v SET expires_at = f.expires_at {differing}")
+        yield Problem(
+            "derived-wrong",
+            f"the vectors of {len(found)} facts expire at another time than the facts",
+            tuple(rows.public_id(number) for (number,) in found),
+            repaired=repair,
+        )
 
 
 def _counts(connection: Connection, repair: bool) -> Iterator[Problem]:

@@ -15,20 +15,21 @@ _PREFIX = 64  # bytes of a value that are indexed
 _OPERATORS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def conditions(predicates: Sequence[Predicate]) -> tuple[str, dict[str, Any]]:
-    """A condition on ``facts f``, ready to be put after others, and its parameters.
+def conditions(predicates: Sequence[Predicate], column: str = "f.id") -> tuple[str, dict[str, Any]]:
+    """A condition on a column of fact ids, to be put after others, and its parameters.
 
     Sets of ids are made and intersected by themselves: a plan that looks a fact up in each
     predicate would depend on statistics, which a table that was just filled has none of.
     """
     parameters: dict[str, Any] = {}
-    with_, without = [], []
+    with_: list[str] = []
+    without: list[str] = []
     for number, predicate in enumerate(predicates):
         found = _facts_with(predicate, f"p{number}", parameters)
         # ne is the complement of eq over all facts.
         (without if predicate.op == "ne" else with_).append(found)
-    text = f" AND f.id IN ({' INTERSECT '.join(with_)})" if with_ else ""
-    return text + "".join(f" AND f.id NOT IN ({found})" for found in without), parameters
+    text = f" AND {column} IN ({' INTERSECT '.join(with_)})" if with_ else ""
+    return text + "".join(f" AND {column} NOT IN ({found})" for found in without), parameters
 
 
 def _facts_with(predicate: Predicate, name: str, parameters: dict[str, Any]) -> str:

@@ -23,9 +23,11 @@ CREATE TABLE facts (
 );
 CREATE INDEX facts_expiring ON facts (expires_at) WHERE expires_at IS NOT NULL;
 
+-- The expiry is repeated here and in words, so that a search needs no join.
 CREATE TABLE vectors (
     fact bigint PRIMARY KEY REFERENCES facts ON DELETE CASCADE,
-    vector vector NOT NULL
+    vector vector NOT NULL,
+    expires_at double precision
 );
 
 -- One row for each metadata key: its digest, and the value's sort key. Only the first
@@ -39,7 +41,7 @@ CREATE TABLE fields (
 );
 CREATE INDEX fields_by_value ON fields (hub, field, substr(value, 1, 64), fact);
 
--- BM25 postings. The expiry is repeated here so that counting needs no join.
+-- BM25 postings.
 CREATE TABLE words (
     term bigint NOT NULL,
     fact bigint NOT NULL REFERENCES facts ON DELETE CASCADE,

@@ -58,16 +58,16 @@ def by_vector(
     At most ``exact_up_to`` facts are compared one by one; more by the index, if there is one.
     """
     exact_up_to = max(exact_up_to, EXACT_TIMES_K * k)
-    filters, parameters = conditions(predicates)
+    filters, parameters = conditions(predicates, "v.fact")
     parameters |= {"now": now, "vector": vector, "k": k}
-    condition = f"NOT f.hub AND {visible('f')}{filters}"
+    condition = visible("v") + filters
     indexed = _indexed_expression(connection)
     if indexed is not None and _are_more(connection, condition, parameters, exact_up_to):
         hits = _by_index(connection, indexed, condition, parameters)
         if len(hits) == k:
             return hits
     found = connection.execute(
-        "SELECT v.fact, -(v.vector <#> %(vector)b) FROM facts f JOIN vectors v ON v.fact = f.id "
+        "SELECT v.fact, -(v.vector <#> %(vector)b) FROM vectors v "
         f"WHERE {condition} ORDER BY v.vector <#> %(vector)b, v.fact LIMIT %(k)s",
         parameters,
     )
@@ -80,7 +80,7 @@ def _are_more(
     """Whether more facts than this match, counted no further."""
     count = fetch_one(
         connection,
-        f"SELECT count(*) FROM (SELECT FROM facts f WHERE {condition} LIMIT {limit + 1}) m",
+        f"SELECT count(*) FROM (SELECT FROM vectors v WHERE {condition} LIMIT {limit + 1}) m",
         parameters,
     )
     return bool(count > limit)
@@ -98,8 +98,8 @@ def _by_index(
         connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         found = connection.execute(
             "SELECT c.fact, -(c.vector <#> %(vector)b) FROM ("
-            f"SELECT v.fact, v.vector FROM vectors v JOIN facts f ON f.id = v.fact "
-            f"WHERE {condition} ORDER BY {indexed} LIMIT %(k)s + {SPARE}) c "
+            f"SELECT v.fact, v.vector FROM vectors v WHERE {condition} "
+            f"ORDER BY {indexed} LIMIT %(k)s + {SPARE}) c "
             "ORDER BY c.vector <#> %(vector)b, c.fact LIMIT %(k)s",
             parameters,
         )
@@ -132,11 +132,11 @@ def by_words(
     connection: Connection, query: str, k: int, predicates: Sequence[Predicate], now: float
 ) -> list[Hit]:
     """BM25 over the visible facts, then the predicates, then the best ``k``."""
-    filters, parameters = conditions(predicates)
+    filters, parameters = conditions(predicates, "l.fact")
     parameters |= _word_parameters(connection, query, now) | {"k": k}
-    matching = f"WHERE EXISTS (SELECT FROM facts f WHERE f.id = l.fact{filters})" if filters else ""
     found = connection.execute(
-        f"{_LIVE_WORDS} {matching} GROUP BY l.fact ORDER BY score DESC, l.fact LIMIT %(k)s",
+        f"{_LIVE_WORDS} WHERE true {filters} "
+        "GROUP BY l.fact ORDER BY score DESC, l.fact LIMIT %(k)s",
         parameters,
     )
     return _hits(found)

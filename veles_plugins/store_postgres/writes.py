@@ -3,16 +3,13 @@
 Every function takes the connection of an open write transaction.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from veles_core.errors import StoreError
 from veles_core.records import Fact, FactRecord
 from veles_plugins.store_postgres import rows
 from veles_plugins.store_postgres.database import Connection
-
-if TYPE_CHECKING:
-    from veles_core.records import Vector
 
 
 def put(connection: Connection, records: Sequence[FactRecord], now: float) -> int:
@@ -30,7 +27,6 @@ def put(connection: Connection, records: Sequence[FactRecord], now: float) -> in
         "SELECT count(*) FROM facts WHERE id = ANY(%s) AND NOT hub", [ids]
     ).fetchone()
     facts = [record.fact for record in latest.values()]
-    vectors = {record.fact.id: record.vector for record in latest.values()}
     connection.execute(
         "INSERT INTO facts (id, hub, content, metadata, confidence, expires_at) "
         "SELECT * FROM unnest(%s::bigint[], %s::boolean[], %s::bytea[], %s::text[], "
@@ -41,32 +37,39 @@ def put(connection: Connection, records: Sequence[FactRecord], now: float) -> in
     )
     added = sum(fact.kind == "fact" for fact in facts) - (replaced[0] if replaced else 0)
     stored = fetch_one(connection, "UPDATE state SET facts = facts + %s RETURNING facts", [added])
-    put_vectors(connection, {id: v for id, v in vectors.items() if v is not None}, ids)
+    put_vectors(connection, latest.values())
     put_derived(connection, facts)
     return int(stored)
 
 
-def put_vectors(connection: Connection, vectors: "dict[int, Vector]", replaced: list[int]) -> None:
-    """Replace the vectors of the facts stored as ``replaced`` with these, all of one length."""
-    connection.execute("DELETE FROM vectors WHERE fact = ANY(%s)", [replaced])
-    if not vectors:
+def put_vectors(connection: Connection, records: Collection[FactRecord]) -> None:
+    """Replace the vectors of facts; all that there are have one length."""
+    values = [
+        (rows.stored_id(one.fact.id), one.vector, one.fact.expires_at)
+        for one in records
+        if one.vector is not None
+    ]
+    ids = rows.stored_ids(one.fact.id for one in records)
+    connection.execute("DELETE FROM vectors WHERE fact = ANY(%s)", [ids])
+    if not values:
         return
     dimension = fetch_one(
         connection,
         "UPDATE state SET dimension = coalesce(dimension, %s) RETURNING dimension",
-        [len(next(iter(vectors.values())))],
+        [len(values[0][1])],
     )
-    for id, vector in vectors.items():
+    for number, vector, _ in values:
         if len(vector) != dimension:
             raise StoreError(
-                f"the vector of fact {id} has {len(vector)} numbers, those of this store have "
-                f"{dimension}; nothing was stored",
+                f"the vector of fact {rows.public_id(number)} has {len(vector)} numbers, those "
+                f"of this store have {dimension}; nothing was stored",
                 limit=dimension,
                 actual=len(vector),
             )
     connection.execute(
-        "INSERT INTO vectors (fact, vector) SELECT * FROM unnest(%s::bigint[], %b::vector[])",
-        [rows.stored_ids(vectors), list(vectors.values())],
+        "INSERT INTO vectors (fact, vector, expires_at) "
+        "SELECT * FROM unnest(%s::bigint[], %b::vector[], %s::float8[])",
+        rows.columns(values, 3),
     )
 
 
