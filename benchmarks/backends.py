@@ -17,7 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +40,6 @@ ROUNDS: Final = 3
 CALLS: Final = 15  # a burst
 
 Environment = Mapping[str, str]
-Row = dict[str, float]
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def postgres(folder: Path) -> Iterator[Environment]:
         }
 
 
-STORES: Final[Mapping[str, Callable[[Path], "contextmanager[Environment]"]]] = {  # type: ignore[type-arg]
+STORES: Final[Mapping[str, Callable[[Path], AbstractContextManager[Environment]]]] = {
     "hnsw": hnsw,
     "chroma": chroma,
     "chroma server": chroma_server,

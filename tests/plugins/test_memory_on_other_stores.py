@@ -1,6 +1,8 @@
 """The whole service on the stores that are databases of their own, and moves between them."""
 
 import secrets
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -146,3 +148,32 @@ def test_a_memory_moves_from_store_to_store_and_stays_the_same(
         for store in opened[1:]:
             store.close()
     assert fact_id("fact 7 of many") == ids[7]
+
+
+def veles(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "veles_core.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("name", ["chroma", "postgres"])
+def test_the_command_copies_a_memory_that_is_then_used(
+    name: str, configure: Configure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    configure(name)
+    monkeypatch.setenv("VELESDB_MEMORY_STORE", "hnsw")
+    with open_memory() as memory:
+        memory.remember("Backups run at two", metadata={"env": "staging"})
+        memory.remember("The canteen serves soup on Mondays")
+    veles("export", "--include-internal", "--output", str(tmp_path / "before.jsonl"))
+    told = veles("copy", "--to", name).stdout
+    assert f"2 facts, 0 links and 0 documents are in {name}" in told
+    monkeypatch.setenv("VELESDB_MEMORY_STORE", name)
+    veles("export", "--include-internal", "--output", str(tmp_path / "after.jsonl"))
+    assert (tmp_path / "after.jsonl").read_text() == (tmp_path / "before.jsonl").read_text()
+    with open_memory() as memory:
+        assert contents(memory.recall("backups", 1, {"env": "staging"})) == ["Backups run at two"]
