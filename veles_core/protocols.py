@@ -156,7 +156,10 @@ class Store(Protocol):
         ...
 
     def similarities(self, vector: "Vector", ids: Sequence[int]) -> list[float]:
-        """Cosine similarity to each of these visible facts, in the order asked."""
+        """Cosine similarity to each of these facts, in the order asked; NaN without a vector.
+
+        A fact may have gone between two calls: it is one without a vector then.
+        """
         ...
 
     def count(self) -> Counts:
