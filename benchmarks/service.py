@@ -10,7 +10,6 @@ figure is a median; a recall's 95th percentile stands behind it.
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -26,7 +25,7 @@ import click
 import psutil
 
 from benchmarks.corpus import entries, export_lines
-from benchmarks.server_process import ServerProcess, sdk_import
+from benchmarks.server_process import ServerProcess, environment, sdk_import
 from veles_core.ids import fact_id
 
 ROOT: Final = Path(__file__).parents[1]
@@ -141,7 +140,7 @@ class Measured:
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"VELESDB_MEMORY_QUIET": "1"},
+            env=environment(VELESDB_MEMORY_QUIET="1"),
             text=True,
         )
         self.answered: float = self._heard()["answered"]
@@ -222,7 +221,7 @@ def fill(bench: Bench, size: int) -> None:
     began = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "veles_core.cli", "import", str(file)],
-        env=os.environ | {"VELESDB_MEMORY_PATH": str(bench.folder / f"own-{size}")},
+        env=environment(VELESDB_MEMORY_PATH=str(bench.folder / f"own-{size}")),
         stdout=subprocess.DEVNULL,
         check=True,
     )
