@@ -247,7 +247,9 @@ def _scores(hits: Iterable[Hit]) -> dict[int, float]:
 
 def _similarities(values: Iterable[float]) -> "_Numbers":
     """A fact whose vector is missing until it is repaired resembles nothing: NaN becomes 0."""
-    return np.nan_to_num(np.array(list(values), np.float64), nan=0.0)
+    similarities = np.array(list(values), np.float64)
+    similarities[np.isnan(similarities)] = 0.0
+    return similarities
 
 
 def _memory(fact: Fact, score: float) -> Memory:
