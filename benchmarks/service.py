@@ -33,6 +33,7 @@ SIZES: Final = (1_000, 2_000, 20_000, 100_000)
 LARGEST_OF_PEER: Final = 20_000  # storing more there takes longer than anybody waits
 MIDDLE: Final = 20_000
 STARTS: Final = 5
+STRETCH: Final = 10  # as many calls in a row for the rate of remembering, checkpoints included
 
 EVERYTHING: Final = (
     "remember",
@@ -116,10 +117,12 @@ class Figures:
         self.row(name, facts).samples.setdefault(side, []).extend(values)
 
     def add_calls(self, name: str, facts: int, side: str, times: Sequence[Sequence[float]]) -> None:
-        """The times of calls, in seconds: as a rate if that is the unit, else in ms."""
+        """The times of calls, in seconds: their rate if that is the unit, else each in ms."""
         row = self.row(name, facts)
-        rate = row.unit == "facts/s"
-        self.add(name, facts, side, *(1 / wall if rate else 1000 * wall for wall, _ in times))
+        if row.unit == "facts/s":
+            self.add(name, facts, side, len(times) / sum(wall for wall, _ in times))
+        else:
+            self.add(name, facts, side, *(1000 * wall for wall, _ in times))
         row.processor.setdefault(side, []).extend(used for _, used in times)
 
     def row(self, name: str, facts: int) -> Figure:
@@ -248,14 +251,15 @@ def measure_calls(bench: Bench, size: int) -> None:
             figures.add("reopen, later", size, name, side.answered)
             side.ask("settle")
         for measure in PLAN[size]:
+            calls = bench.calls * (STRETCH if measure == "remember" else 1)
             for turn in range(bench.rounds):
                 for name, side in _turned(sides, turn):
                     times = side.ask(
                         "burst",
                         measure=measure,
                         size=count,
-                        first=turn * (bench.calls + 1),
-                        count=bench.calls,
+                        first=turn * (calls + 1),
+                        count=calls,
                     )["times"]
                     figures.add_calls(measure, size, name, times)
             if measure == "recall":
