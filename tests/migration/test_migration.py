@@ -402,9 +402,11 @@ def test_a_writer_faster_than_the_copy_is_reported_and_harmless(
 
     writer = threading.Thread(target=writing)
     writer.start()
-    seen = awaited(memory, phase("non_converging", *TERMINAL))
-    stop.set()
-    writer.join()
+    try:
+        seen = awaited(memory, phase("non_converging", *TERMINAL))
+    finally:
+        stop.set()
+        writer.join()
     assert seen.job is not None
     assert seen.job.phase == "non_converging"
     assert seen.job.last_error is None
@@ -433,11 +435,11 @@ def test_a_cutover_over_its_budget_is_rolled_back_whole(
     pending = journal.counters(source)
     seconds = iter([*instants, 9.9])
     with pytest.raises(BackedOut):
-        cut_over(source, target, letters.embed, job, lambda: next(seconds))
+        cut_over(source, target, letters.embed, job, elapsed=lambda: next(seconds))
     assert journal.counters(source) == pending
     assert memory.live().epoch == "main"
     assert contents(memory) == expected
-    paused = cut_over(source, target, letters.embed, job, lambda: 0.0)
+    paused = cut_over(source, target, letters.embed, job, elapsed=lambda: 0.0)
     assert paused.milliseconds == 0
     assert memory.live().epoch == "over"
     assert contents(memory) == expected

@@ -14,7 +14,7 @@ from veles_core.migration import control, journal
 from veles_core.migration.control import Successor
 from veles_core.migration.job import Job
 from veles_core.migration.replay import replay
-from veles_core.migration.verify import still_different, touched
+from veles_core.migration.verify import NOTHING, Differences, still_different, touched
 from veles_core.protocols import Store
 
 if TYPE_CHECKING:
@@ -37,9 +37,14 @@ def cut_over(
     target: Store,
     embed: "Embed",
     job: Job,
+    suspects: Differences = NOTHING,
     elapsed: Callable[[], float] = time.monotonic,
 ) -> Paused:
-    """Hand over from source to target within the job's pause budget, or raise BackedOut."""
+    """Hand over from source to target within the job's pause budget, or raise BackedOut.
+
+    ``suspects`` changed since everything was compared; they are compared again here,
+    together with what is replayed here.
+    """
     limits = job.limits
     with source.transaction():
         began = elapsed()
@@ -52,7 +57,7 @@ def cut_over(
             entries += batch
             if spent() > limits.pause_budget_ms - limits.verification_reserve_ms:
                 raise BackedOut(f"replaying took {spent():.0f} ms of the pause budget")
-        if still_different(source, target, touched(entries)):
+        if still_different(source, target, suspects | touched(entries)):
             raise BackedOut("what was replayed differs between source and target")
         if source.count() != target.count():
             raise BackedOut("source and target hold different numbers of facts or links")

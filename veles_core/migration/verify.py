@@ -32,6 +32,12 @@ class Differences:
     def __bool__(self) -> bool:
         return bool(self.facts or self.documents)
 
+    def __or__(self, other: "Differences") -> "Differences":
+        return Differences(self.facts | other.facts, self.documents | other.documents)
+
+
+NOTHING: Final = Differences()
+
 
 def differences(source: Store, target: Store) -> Differences:
     """Compare everything, in both directions, page by page."""

@@ -12,14 +12,17 @@ from veles_core.migration import control, journal
 from veles_core.migration.capture import UNCAPTURED
 from veles_core.migration.carry import carry_documents, carry_edges, carry_facts
 from veles_core.migration.cutover import BackedOut, cut_over
-from veles_core.migration.job import Job, Quality
+from veles_core.migration.job import Job, Limits, Quality
+from veles_core.migration.journal import Entry
 from veles_core.migration.quality import compare
 from veles_core.migration.replay import replay
 from veles_core.migration.verify import (
+    Differences,
     differences,
     same_witness,
     sampled_vectors_hold,
     still_different,
+    touched,
 )
 from veles_core.protocols import Embedder, Store
 
@@ -57,6 +60,7 @@ class Worker:
         self._embed = target_embedder.embed
         self._stopped = stopped
         self._done = done
+        self._entry_ms = 0.0  # what replaying one entry costs, lately
 
     def run(self) -> None:
         """Work until the job is committed, cancelled or stopped by an error that it records."""
@@ -83,11 +87,16 @@ class Worker:
             job = self._update(lambda job: job.moved("base_copied", copied=None))
         if job.phase == "base_copied":
             job = self._update(lambda job: job.moved("catching_up"))
-        for _ in range(ATTEMPTS):
+        backed_out = 0
+        while backed_out < ATTEMPTS:
             self._catch_up()
-            self._verify()
-            if self._cut_over():
+            self._check_target()
+            suspects = self._compared()
+            if suspects is None:
+                continue
+            if self._cut_over(suspects):
                 return
+            backed_out += 1
         raise StoreError(
             f"the pause budget of {job.limits.pause_budget_ms} ms was too short {ATTEMPTS} times: "
             "cancel this migration and start it again with a larger pause_budget_ms"
@@ -118,29 +127,40 @@ class Worker:
 
     def _catch_up(self) -> None:
         """Replay until enough consecutive samples fit the pause budget."""
-        fitting, growing, per_entry = 0, 0, 0.0
+        fitting = growing = 0
         while True:
             before = self._pending()
-            began = time.monotonic()
             limits = self._job().limits
-            entries = replay(
-                self._source, self._target, self._embed, limits.replay_batch, limits.edge_cap
-            )
-            if entries:
-                spent = (time.monotonic() - began) * 1000 / len(entries)
-                per_entry = spent if per_entry == 0.0 else 0.7 * per_entry + 0.3 * spent
+            self._replayed(limits)
             left = self._pending()
-            estimate = round(left * per_entry)
-            fits = estimate <= limits.pause_budget_ms - limits.verification_reserve_ms
+            fits = self._fits(left, limits)
             fitting = fitting + 1 if fits else 0
             growing = growing + 1 if left > before else 0
             ready = fitting >= limits.observation_window
-            self._update(_sampled(ready, fits, growing >= GROWTHS, estimate))
-            if ready:
+            estimate = round(left * self._entry_ms)
+            job = self._update(_sampled(ready, fits, growing >= GROWTHS, estimate))
+            if job.phase == "cutover_ready":
                 return
 
-    def _verify(self) -> None:
-        """Everything that can be compared without anyone waiting, before anyone waits."""
+    def _replayed(self, limits: Limits) -> list[Entry]:
+        """Replay one batch, and learn what an entry costs."""
+        began = time.monotonic()
+        entries = replay(
+            self._source, self._target, self._embed, limits.replay_batch, limits.edge_cap
+        )
+        if entries:
+            spent = (time.monotonic() - began) * 1000 / len(entries)
+            known = self._entry_ms or spent
+            self._entry_ms = 0.7 * known + 0.3 * spent
+        return entries
+
+    def _fits(self, pending: int, limits: Limits) -> bool:
+        """Whether replaying what is pending would fit the pause, less the reserve."""
+        budget = limits.pause_budget_ms - limits.verification_reserve_ms
+        return round(pending * self._entry_ms) <= budget
+
+    def _check_target(self) -> None:
+        """Refuse a target whose model isn't the one that the job began with."""
         job = self._job()
         if not same_witness(job.witness, self._embed):
             raise StoreError(
@@ -155,18 +175,32 @@ class Worker:
         if job.quality is None:
             quality = self._quality()
             self._update(lambda job: replace(job, quality=quality))
+
+    def _compared(self) -> Differences | None:
+        """Compare everything while nobody waits; what differs because it changed meanwhile.
+
+        Replays as long as that leaves less and less: a writer may be faster. None if what
+        is pending then fits the pause no longer; the job is catching up again.
+        """
+        limits = self._job().limits
         found = differences(self._source, self._target)
-        while found and replay(
-            self._source, self._target, self._embed, job.limits.replay_batch, job.limits.edge_cap
-        ):
+        before, left = self._pending() + 1, self._pending()
+        while 0 < left < before:
+            entries = self._replayed(limits)
+            found = still_different(self._source, self._target, found | touched(entries))
             self._check_going_on(self._job())
-        left = still_different(self._source, self._target, found)
-        # A change made this instant differs until it is replayed; the cutover compares it again.
-        if left and not self._pending():
+            before, left = left, self._pending()
+        if not self._fits(left, limits):
+            self._update(lambda job: job.moved("catching_up"))
+            return None
+        if found and not self._pending():  # one may just have expired
+            found = still_different(self._source, self._target, found)
+        if found and not self._pending():
             raise StoreError(
-                f"{len(left.facts)} facts and {len(left.documents)} documents differ between "
+                f"{len(found.facts)} facts and {len(found.documents)} documents differ between "
                 "source and target with nothing left to replay: cancel this migration"
             )
+        return found
 
     def _quality(self) -> Quality | None:
         """How the two models answer the same questions; unknown while the old one is away."""
@@ -175,10 +209,10 @@ class Worker:
         except BackendUnavailable:
             return None
 
-    def _cut_over(self) -> bool:
+    def _cut_over(self, suspects: Differences) -> bool:
         job = self._update(lambda job: job.moved("quiescing"))
         try:
-            paused = cut_over(self._source, self._target, self._embed, job)
+            paused = cut_over(self._source, self._target, self._embed, job, suspects)
         except BackedOut as reason:
             log.info("the cutover backed out: %s", reason)
             self._update(lambda job: job.moved("catching_up"))
