@@ -25,7 +25,7 @@ class Script:
 
     name: str
     arguments: Sequence[str] = ()
-    package: str | None = None  # that it needs beyond those of the tests
+    package: str | None = None  # an optional one that it needs
     locomo: str | None = None  # its option for the data set
 
 
@@ -34,7 +34,7 @@ SCRIPTS: Final = (
     Script("growth_plot", ["--facts", "500", "--facts", "2000", "--calls", "20"]),
     Script("store_growth", ["--sizes", "1000", "--sizes", "5000"]),
     Script("store_stress", ["kill", "--rounds", "5"]),
-    Script("backends", ["--facts", "500"]),
+    Script("backends", ["--facts", "500"], package="chromadb"),
     Script("words_speed", ["--facts", "5000"]),
     Script("locomo", locomo="--data"),
     Script("embedders", ["hash"], locomo="--locomo"),
@@ -44,6 +44,9 @@ SCRIPTS: Final = (
     Script("tokenizer_bounds", package="tiktoken"),
     Script("migration", ["--facts", "500", "--runs", "2"], package="wordllama"),
 )
+
+# Started by another script, or made to be run once.
+OTHERS: Final = ("own_service", "peer_service", "peer_compiler", "tokenizer_data")
 
 
 @click.command()
