@@ -13,6 +13,7 @@ from veles_core.testing import StoreContract, WordSearchContract
 
 HERE = Path(__file__).parent
 STORE_TESTS = {faulty_stores.FaultFixtures: faulty_stores.BITES}
+PARTS = 4  # each by a pytest of its own, so that no single one takes long
 ALL = STORE_TESTS | faulty_backends.FAULTY
 
 
@@ -28,12 +29,13 @@ def failures(module: Path, wanted: Iterable[str], directory: Path) -> dict[str, 
     """What became of some tests of a module, run by a pytest of their own."""
     report = directory / "report.xml"
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["-o", "faulthandler_timeout=100"]  # says where a test hangs
     nodes = [f"{module}::{node}" for node in wanted]
     found = subprocess.run(
         [*command, "--tb=no", f"--junitxml={report}", *nodes],
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=400,
         check=False,
     )
     assert report.exists(), found.stdout + found.stderr
@@ -61,15 +63,16 @@ def test_no_part_of_the_store_contract_hides_a_test_of_another() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("module", [faulty_stores, faulty_backends], ids=["stores", "backends"])
-def test_every_fault_fails_where_it_should(module: object, tmp_path: Path) -> None:
+def test_every_fault_fails_where_it_should(module: object, part: int, tmp_path: Path) -> None:
     faults = STORE_TESTS if module is faulty_stores else faulty_backends.FAULTY
     wanted = [
         f"Test{fault.__name__}::{test}"
         for bites in faults.values()
         for fault, fails in bites.items()
         for test in named(fails)
-    ]
+    ][part::PARTS]
     path = HERE / f"{module.__name__.rpartition('.')[2]}.py"  # type: ignore[attr-defined]
     outcomes = failures(path, wanted, tmp_path)
     assert [node for node in wanted if outcomes.get(node) != "failed"] == []

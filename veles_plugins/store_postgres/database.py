@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -66,6 +66,8 @@ class Database:
             ).fetchone()
             if row is None or not row[0]:
                 return None
+            # The end of a connection reaches the server some time after close() has returned.
+            undo.callback(_unlock, connection)
             kept = undo.pop_all()
         return _closing(kept)
 
@@ -161,6 +163,11 @@ class Database:
 def _closing(kept: ExitStack) -> Iterator[None]:
     with kept:
         yield
+
+
+def _unlock(connection: Connection) -> None:
+    with suppress(psycopg.Error):  # a connection that is gone has freed its locks already
+        connection.execute("SELECT pg_advisory_unlock_all()")
 
 
 def _first_line(error: Exception) -> str:
