@@ -132,6 +132,18 @@ def test_tiktoken_sees_each_character_of_certain_class_in_that_class() -> None:
     assert "ſ" not in held(upper + lower)
 
 
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_a_number_of_up_to_three_digits_is_one_token(digits: int) -> None:
+    numbers = [str(number).zfill(digits) for number in range(10**digits)]
+    assert {encoding.count(number) for number in numbers for encoding in EXACT} == {1}
+    assert {HEURISTIC.count(number) for number in numbers} == {1}
+
+
+def test_repeated_lines_count_as_often_as_they_stand_there() -> None:
+    lines = [f"  {i % 7}12 {'🍉' * (i % 3)} took {i % 90} ms{'/' * (i % 2)}\n" for i in range(3000)]
+    assert HEURISTIC.count("".join(lines)) == sum(map(HEURISTIC.count, lines))
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(ATOMS), max_size=30).map("".join))
 def test_pieces_are_the_text_however_it_is_cut(text: str) -> None:

@@ -19,7 +19,7 @@ import lzma
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
@@ -30,7 +30,8 @@ SEPARATOR: Final = "\xff"  # in no merge: the byte occurs nowhere in UTF-8
 CODE_POINTS: Final = 0x110000
 LONGEST: Final = 128  # characters of a piece that is merged (in the square of its length) and kept
 _MOST_KEPT: Final = 1 << 17  # pieces; about 15 MB when all are there
-_WINDOW: Final = 1 << 16  # characters cut into pieces at once
+_MANY_LINES: Final = 4096  # characters from which on equal lines are looked for
+_ONE_DIGIT: Final = str.maketrans("123456789", "000000000")  # numbers cost by their length only
 _TRIED: Final = 256  # prefixes that a cut tries one by one
 _NO_MERGE: Final = 1 << 30
 
@@ -140,8 +141,14 @@ class HeuristicTokenizer:
 
     def count(self, text: str) -> int:
         """An upper bound of the tokens of ``text`` in either encoding."""
-        cost = self._costs.__getitem__
-        return sum(sum(map(cost, self._pieces(window))) for window in _windows(text))
+        if len(text) < _MANY_LINES:
+            return self._total(text)
+        *lines, last = _LINE_BREAK.split(text.translate(_ONE_DIGIT))
+        distinct = Counter(lines).items()  # a log says the same again and again
+        return sum(times * self._total(line + "\n") for line, times in distinct) + self._total(last)
+
+    def _total(self, text: str) -> int:
+        return sum(map(self._costs.__getitem__, self._pieces(text)))
 
     def _pieces(self, text: str) -> list[str]:
         plain = text.isascii() and not FIND_BLOB.search(text)
@@ -213,7 +220,7 @@ class _Costs(dict[str, int]):
 
     def _bound(self, chunk: str, merges: dict[str, int]) -> int:
         raw = chunk if chunk.isascii() else chunk.encode().decode("latin-1")
-        if raw in merges:
+        if raw in merges or raw.isdigit():  # both have every number of up to three digits
             return 1
         return min(self._charged(chunk), merged(raw, merges))
 
@@ -240,15 +247,3 @@ def merged(raw: str, merges: dict[str, int]) -> int:
         if at < len(ranks):
             ranks[at] = rank(parts[at] + parts[at + 1], _NO_MERGE)
     return len(parts)
-
-
-def _windows(text: str) -> Iterator[str]:
-    """The text in parts of about a window each, cut where counts add up."""
-    start = 0
-    while len(text) - start > _WINDOW:
-        found = _LINE_BREAK.search(text, start + _WINDOW)
-        if found is None:
-            break
-        yield text[start : found.end()]
-        start = found.end()
-    yield text[start:]
