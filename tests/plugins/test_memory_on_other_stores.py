@@ -18,6 +18,7 @@ from veles_core.ids import fact_id
 from veles_core.memory.answers import Link
 from veles_core.memory.service import MemoryService
 from veles_core.memory.transfer import export_lines
+from veles_core.migration.job import Limits
 from veles_core.migration.move import move
 from veles_core.plugins import discover
 from veles_core.protocols import Store
@@ -111,6 +112,28 @@ def test_a_passage_becomes_a_graph(memory: MemoryService) -> None:
     assert memory.memory_status().memory.facts == 1
     memory.save_working_context("ops", "s1", {"goal": "resize the gateway"})
     assert memory.load_working_context("ops", "s1").found
+
+
+def test_the_model_changes_while_the_memory_serves(memory: MemoryService) -> None:
+    ids = [memory.remember(f"fact {n} of many", metadata={"n": n}).id for n in range(30)]
+    memory.relate(ids[0], ids[1], "see")
+    memory.feedback(ids[2], True)
+    memory.save_working_context("ops", "s", {"goal": "migrate"})
+    memory.migration_start("local", Limits(pause_budget_ms=5000))
+    during = memory.remember("The clinic opens its doors at dawn", links=[Link(ids[3], "see")]).id
+    assert memory.forget(ids[4]).found
+    until(lambda: not memory.migration_status().running, 60)
+    job = memory.migration_status().job
+    assert job is not None
+    assert job.phase == "committed", job
+    assert memory.memory_status().embedder.model == "wordllama-l2-supercat"
+    assert memory.memory_status().memory.facts == 30
+    assert memory.memory_status().memory.edges == 2
+    assert memory.recall("When can I see a doctor in the morning?", 1).memories[0].id == during
+    assert [node.id for node in memory.why("The clinic opens", 1).nodes][:2] == [during, ids[3]]
+    assert contents(memory.recall_where("fact", [Predicate("n", "eq", 4)], 5)) == []
+    assert memory.load_working_context("ops", "s").found
+    assert memory.check() == []
 
 
 def test_a_memory_moves_from_store_to_store_and_stays_the_same(
