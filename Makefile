@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 DEMO   := .venv-demo
 
+# Tests and benchmarks start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint bench docs clean
 
 demo: $(DEMO)/.ready

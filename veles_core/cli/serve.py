@@ -1,5 +1,7 @@
 """``veles-memory serve``: the MCP server over standard input and output."""
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
 @click.command()
 def command() -> None:
     """Serve MCP over standard input and output until the client goes away."""
+    # At once, wherever the process stands: what was answered is durable, and a cancelled
+    # task may be waiting for something that never comes.
+    signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(130))
     from veles_core.server import pipes
 
     claimed = pipes.claim()  # before a plugin or the SDK is imported and can print

@@ -36,8 +36,6 @@ def serve(open_service: "Callable[[], MemoryService]", pipes: Pipes) -> NoReturn
     status = 0
     try:
         anyio.run(_converse, opened, pipes)
-    except KeyboardInterrupt:
-        status = 130
     except Exception:
         _log.exception("the server failed")
         status = 1
