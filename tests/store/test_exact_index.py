@@ -1,5 +1,6 @@
 """The exact index: equal to comparing everything, and independent of how it came to be."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from veles_core.builtin import exact_index
 from veles_core.builtin.exact_index import ExactIndex
 from veles_core.errors import StoreError
 
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 DIMENSION = 16
 COUNT = 400
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks() -> Iterator[None]:
+    """A few hundred vectors make several blocks of columns, and some rows are left."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact_index, "COLUMN_ROWS", 48)
+        yield
 
 
 def unit(count: int, seed: int = 0) -> "Matrix":
