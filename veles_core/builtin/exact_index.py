@@ -188,8 +188,8 @@ class ExactIndex:
         scores = np.empty(len(self._rows), np.float32)
         start = 0
         for block in self._by_columns():
-            np.dot(block, vector, out=scores[start : start + COLUMN_ROWS])
-            start += COLUMN_ROWS
+            np.dot(block, vector, out=scores[start : start + len(block)])
+            start += len(block)
         split = max(start, len(self._base))
         np.dot(self._base[start:], vector, out=scores[start:split])
         first = split - len(self._base)
@@ -197,10 +197,13 @@ class ExactIndex:
         return scores if len(rows) == len(scores) else scores[rows]
 
     def _by_columns(self) -> "list[Matrix]":
-        """All rows that make whole blocks; rows never change, so a block is copied once."""
-        for start in range(len(self._columns) * COLUMN_ROWS, len(self._rows), COLUMN_ROWS):
-            rows = np.arange(start, start + COLUMN_ROWS)
-            if rows[-1] < len(self._rows):
+        """Blocks of columns that cover all rows but the newest few. Rows never change."""
+        covered = sum(map(len, self._columns))
+        if len(self._rows) - covered >= COLUMN_ROWS // 8:
+            if covered % COLUMN_ROWS:  # the last one can take more
+                covered -= len(self._columns.pop())
+            for start in range(covered, len(self._rows), COLUMN_ROWS):
+                rows = np.arange(start, min(start + COLUMN_ROWS, len(self._rows)))
                 self._columns.append(np.asfortranarray(self._gather(rows)))
         return self._columns
 
