@@ -1,11 +1,15 @@
 """A migration from start to hand-over, on real stores."""
 
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from letters import open_memory as on_disk
 
 from veles_core.errors import BackendUnavailable, InvalidInput, StoreError
 from veles_core.hookspecs import Host
@@ -231,6 +235,62 @@ def test_a_failing_target_stops_the_job_and_recover_goes_on(
     assert view.job.last_error is None
     assert 0 < copied < view.job.progress.base_facts == 300
     assert contents(memory) == expected
+
+
+def test_a_target_of_another_dimension_than_it_said_stops_the_job(
+    open_memory: Opening, letters: Any
+) -> None:
+    memory = open_memory()
+    filled(memory, 200)
+    before = contents(memory)
+    embed, calls = letters.embed, []
+
+    def cut(texts: Any) -> Any:
+        calls.append(len(texts))
+        return embed(texts)[:, : 64 if len(calls) < 4 else 32]
+
+    letters.embed = cut
+    memory.migration_start("letters", Limits(pause_budget_ms=2000, fact_batch=50))
+    view = awaited(memory, stopped)
+    assert view.job is not None
+    assert "32" in str(view.job.last_error)
+    assert "64" in str(view.job.last_error)
+    assert view.job.recovery_action
+    assert memory.memory_status().embedder.model == "hash-v1"
+    assert contents(memory) == before
+    memory.migration_cancel()
+    assert memory.check() == []
+
+
+def test_a_full_disk_stops_the_job_and_leaves_the_source_whole(
+    tmp_path: Path, letters: Any
+) -> None:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "small", str(tmp_path)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        with on_disk(tmp_path, letters) as memory:
+            ids = filled(memory, 900)
+            before = contents(memory)
+            with (tmp_path / "filler").open("wb", buffering=0) as filler:
+                while shutil.disk_usage(tmp_path).free > 500_000:
+                    filler.write(b"x" * 4096)
+            memory.migration_start("letters", LIMITS)
+            view = awaited(memory, stopped)
+            assert view.job is not None
+            assert view.job.phase == "capturing"
+            assert "full" in str(view.job.last_error)
+            assert memory.memory_status().embedder.model == "hash-v1"
+            assert contents(memory) == before
+            (tmp_path / "filler").unlink()
+            assert memory.feedback(ids[1], True).confidence == 0.6
+            expected = contents(memory)
+            memory.migration_recover()
+            awaited(memory, phase("committed"))
+            assert contents(memory) == expected
+            assert memory.check() == []
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
 
 
 def test_a_model_changed_in_place_is_not_resumed(open_memory: Opening, letters: Any) -> None:
