@@ -1,5 +1,6 @@
 """Serving one client over the process's standard streams."""
 
+import gc
 import logging
 import os
 import sys
@@ -53,7 +54,10 @@ async def _converse(opened: "Future[MemoryService]", pipes: Pipes) -> None:
 
 def _open(open_service: "Callable[[], MemoryService]", opened: "Future[MemoryService]") -> None:
     try:
-        opened.set_result(open_service())
+        service = open_service()
+        # The imports' objects stay, so no full collection has to walk them, 0.14 s each time.
+        gc.freeze()
+        opened.set_result(service)
     except VelesError as error:
         print(f"veles-memory: {error.message}", file=sys.stderr)
         _exit(1)
