@@ -4,7 +4,8 @@
 
     python -m benchmarks.compile_context [--peer PYTHON] [--tokenizer heuristic] [--rounds 7]
 
-``PYTHON`` is an interpreter that has velesdb 7.0.0. Nothing is stored on either side.
+``PYTHON`` is an interpreter that has velesdb 7.0.0. The first table stores nothing on either
+side; in the second each call is the first with its fragments, and sources and event are kept.
 Rounds alternate between the two, so that both see the same machine; times are medians, the
 peer's tokens are counted by our tokenizer. ``data/coding_session.txt`` is a session of
 twelve turns, ``data/coding_session_must_survive.txt`` the lines of it that no compression
@@ -13,6 +14,7 @@ may lose.
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from veles_core import open_memory
 from veles_core.context.compile import compile_context, compile_transcript
 from veles_core.context.model import (
     CompiledContext,
@@ -64,17 +67,19 @@ class Case:
     fragments: list[dict[str, Any]]
     budget: int
 
-    def ours(self, tokenizer: Tokenizer) -> CompiledContext:
+    def request(self) -> CompileRequest:
         fragments = tuple(Fragment(**fragment) for fragment in self.fragments)
-        request = CompileRequest("billing dashboard canary", fragments, self.budget)
-        return compile_context(request, tokenizer).context
+        return CompileRequest("billing dashboard canary", fragments, self.budget)
 
-    def wire(self) -> dict[str, Any]:
+    def ours(self, tokenizer: Tokenizer) -> CompiledContext:
+        return compile_context(self.request(), tokenizer).context
+
+    def wire(self, stored: bool = False) -> dict[str, Any]:
         return {
             "query": "billing dashboard canary",
             "fragments": self.fragments,
             "token_budget": self.budget,
-            "policy": {"store_sources": False, "record_events": False},
+            "policy": {"store_sources": stored, "record_events": stored},
         }
 
 
@@ -88,14 +93,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, opened_peer(arguments.peer) as peer:
         tokenizer = discover().open("tokenizer", arguments.tokenizer, Host(Path(folder)))
         times(tokenizer, peer, arguments.rounds)
+        stored_times(Path(folder), peer, arguments.rounds)
         budget_used(tokenizer, peer)
         session(tokenizer, peer)
         growth(tokenizer)
 
 
-def cases() -> list[Case]:
+def cases(seed: int = 7) -> list[Case]:
     """The three shapes of request, and a log with a time stamp in each line."""
-    pick = random.Random(7)
+    pick = random.Random(seed)
     prose = [{"content": sentences(pick, 2000)} for _ in range(100)]
     small = [{"content": sentences(pick, 120)} for _ in range(1000)]
     log = "\n".join(pick.choice(_MESSAGES) for _ in range(MIB // 25))[: 10**6]
@@ -136,6 +142,24 @@ def times(tokenizer: Tokenizer, peer: Peer | None, rounds: int) -> None:
             f"| {case.name} | {beside:.1f} | {statistics.median(ours):.1f} "
             f"| {tokenizer.count(content)} | {out} |"
         )
+
+
+def stored_times(folder: Path, peer: Peer | None, rounds: int) -> None:
+    """Milliseconds of each case with all sources and the event on disk when it answers."""
+    os.environ["VELESDB_MEMORY_PATH"] = str(folder)
+    ours: dict[str, list[float]] = {case.name: [] for case in cases()}
+    theirs: dict[str, list[float]] = {name: [] for name in ours}
+    with open_memory() as memory:
+        for seed in range(rounds):
+            for case in cases(seed):
+                request = case.request()
+                ours[case.name].append(milliseconds(lambda: memory.compile_context(request)))  # noqa: B023
+                if peer:
+                    theirs[case.name].append(peer("compile_context", case.wire(stored=True))["ms"])
+    print("\n| sources and event stored, first call | peer ms | our ms |\n|---|--:|--:|")
+    for name, taken in ours.items():
+        beside = statistics.median(theirs[name]) if peer else float("nan")
+        print(f"| {name} | {beside:.1f} | {statistics.median(taken):.1f} |")
 
 
 def budget_used(tokenizer: Tokenizer, peer: Peer | None) -> None:

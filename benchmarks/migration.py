@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -56,7 +57,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--target", default="local")
     options = parser.parse_args(argv)
-    runs = [measured(options.facts, options.target) for _ in range(options.runs)]
+    runs = []
+    for _ in range(options.runs):
+        runs.append(measured(options.facts, options.target))
+        print(runs[-1], file=sys.stderr, flush=True)
     pauses = [run.pause_ms for run in runs]
     report = {
         "facts": options.facts,

@@ -24,20 +24,21 @@ class Own:
 
         self._memory = open_memory()
 
-    def fill(self, entries: Iterable[Entry]) -> None:
+    def fill(self, entries: Sequence[Entry]) -> None:
         from veles_core.ids import edge_id, fact_id
         from veles_core.records import Edge, Fact
 
         def links(each: Entry) -> Iterable[Edge]:
             source = fact_id(each.text)
             for number, relation in each.links:
-                target = fact_id(entry(number).text)
+                target = ids[number] if number in ids else fact_id(entry(number).text)
                 yield Edge(edge_id(source, relation, target), source, relation, target)
 
-        kept = list(entries)
-        facts = (Fact(fact_id(each.text), each.text, each.metadata) for each in kept)
+        ids = {each.number: fact_id(each.text) for each in entries}
+        facts = (Fact(ids[each.number], each.text, each.metadata) for each in entries)
         self._memory.import_items(facts, lambda *_: None)
-        self._memory.import_items((edge for each in kept for edge in links(each)), lambda *_: None)
+        edges = (edge for each in entries for edge in links(each))
+        self._memory.import_items(edges, lambda *_: None)
 
     def remember(self, entry: Entry) -> int:
         return self._memory.remember(entry.text, metadata=entry.metadata).id

@@ -23,7 +23,7 @@ class Peer:
         self._memory = MemoryService(folder)
         self._ids: dict[int, int] = {}  # of the entries that this process stored
 
-    def fill(self, entries: Iterable[Entry]) -> None:
+    def fill(self, entries: Sequence[Entry]) -> None:
         for each in entries:
             links = [(self._ids[target], relation) for target, relation in each.links]
             stored = self._memory.remember(each.text, links=links or None, metadata=each.metadata)

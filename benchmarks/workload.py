@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -36,7 +36,7 @@ class Found:
 class Subject(Protocol):
     """A service with the hash embedder, behind the calls that are measured."""
 
-    def fill(self, entries: Iterable[Entry]) -> None:
+    def fill(self, entries: Sequence[Entry]) -> None:
         """Store entries with their links."""
         ...
 
@@ -184,8 +184,9 @@ def answer(open_subject: Callable[[], Subject]) -> None:
         asked = json.loads(line)
         match asked.pop("do"):
             case "fill":
+                made = list(map(entry, range(asked["first"], asked["until"])))
                 began = time.perf_counter()
-                subject.fill(map(entry, range(asked["first"], asked["until"])))
+                subject.fill(made)
                 _say({"seconds": time.perf_counter() - began})
             case "burst":
                 _say({"times": burst(subject, **asked)})
