@@ -15,11 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from veles_core import MemoryService, open_memory
-from veles_core.ids import fact_id
-from veles_core.memory.transfer import Item
-from veles_core.migration.job import Limits
-from veles_core.records import Fact
+from veles_core.settings import calm_threads
+
+calm_threads()  # as the server does, before numpy is there
+
+from veles_core import MemoryService, open_memory  # noqa: E402
+from veles_core.ids import fact_id  # noqa: E402
+from veles_core.memory.transfer import Item  # noqa: E402
+from veles_core.migration.job import Limits  # noqa: E402
+from veles_core.records import Fact  # noqa: E402
 
 PAUSE_BUDGET_MS = 1000
 COPYING = ("prepared", "capturing")
