@@ -183,7 +183,8 @@ def _describe(point: EntryPoint) -> Plugin:
     distribution = point.dist
     if distribution is None:
         return Plugin(point.name, "unknown", "")
-    return Plugin(point.name, distribution.name, distribution.version)
+    metadata = distribution.metadata  # read once: name and version alone each parse it anew
+    return Plugin(point.name, metadata["Name"], metadata["Version"])
 
 
 def _broken(plugin: Plugin, error: str) -> Plugin:

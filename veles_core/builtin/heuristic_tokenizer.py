@@ -20,7 +20,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
@@ -138,9 +138,9 @@ def _pieces(letters: str, blanks: str, signs: str, loose: str = "") -> str:
 class HeuristicTokenizer:
     """Never below cl100k_base or o200k_base; see the module's docstring. Thread-safe."""
 
-    def __init__(self) -> None:
-        self._costs = _Costs()
-        self._patterns = patterns()
+    @cached_property
+    def _costs(self) -> "_Costs":
+        return _Costs()  # with the first text: reading the tables takes a while
 
     def count(self, text: str) -> int:
         """An upper bound of the tokens of ``text`` in either encoding."""
@@ -157,7 +157,7 @@ class HeuristicTokenizer:
         plain = text.isascii() and not (
             _LONG_RUN in text.encode().translate(_RUNS) and FIND_BLOB.search(text)
         )
-        pattern = self._patterns.plain if plain else self._patterns.pieces
+        pattern = patterns().plain if plain else patterns().pieces
         return pattern.findall(text)
 
     def cut(self, text: str, limit: int) -> int:

@@ -7,9 +7,9 @@ through a cache. There is no Python loop over characters.
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from veles_core.words.stems import stem
 
@@ -66,17 +66,27 @@ _JOIN: Final = r"(?:::|[.'/:@&+\-]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _LANGUAGE: Final = r"[A-Za-z](?:\+\+|\#)(?![A-Za-z0-9_])"  # C++, C#
 _LETTERS: Final = rf"(?:[^\W{_SPACELESS}]++[{_SIGNS}]*+)++"
 _ASCII_RUN: Final = re.compile(rf"{_LANGUAGE}|[A-Za-z0-9]\w*+(?:{_JOIN}\w++)*+", re.ASCII)
-_RUN: Final = re.compile(
-    rf"[{_SPACELESS}]++|{_LANGUAGE}|(?!_){_LETTERS}(?:{_JOIN}{_LETTERS})*+|[{_EMOJI}]"
-)
 _PAIR: Final = re.compile(r"(?=(..))", re.DOTALL)
-_SPACELESS_CHARACTER: Final = re.compile(f"[{_SPACELESS}]")
-_SYLLABIC_CHARACTER: Final = re.compile(f"[{_SYLLABIC}]")
 _JOINT: Final = re.compile(r"[/':@&+_\-]+|(?<![0-9])\.|\.(?![0-9])")  # 3.11 stays one
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9.]+")
 _CLITIC: Final = re.compile(r"'(?:(s)|t|d|m|re|ve|ll)$", re.IGNORECASE)
 
 _CACHED_LENGTH: Final = 32  # characters; longer runs hardly come twice
+
+
+class _Scripts(NamedTuple):
+    """The patterns for text beyond ASCII: a run, and one character of two kinds."""
+
+    run: re.Pattern[str]
+    spaceless: re.Pattern[str]
+    syllabic: re.Pattern[str]
+
+
+@cache
+def _scripts() -> _Scripts:
+    """Compiled when the first such text comes: it takes longer than all other imports here."""
+    run = rf"[{_SPACELESS}]++|{_LANGUAGE}|(?!_){_LETTERS}(?:{_JOIN}{_LETTERS})*+|[{_EMOJI}]"
+    return _Scripts(re.compile(run), re.compile(f"[{_SPACELESS}]"), re.compile(f"[{_SYLLABIC}]"))
 
 
 def terms(text: str) -> list[str]:
@@ -87,7 +97,7 @@ def terms(text: str) -> list[str]:
     digit or emoji gives no term.
     """
     folded = fold(text)
-    runs = (_ASCII_RUN if folded.isascii() else _RUN).findall(folded)
+    runs = (_ASCII_RUN if folded.isascii() else _scripts().run).findall(folded)
     return list(
         chain.from_iterable(
             [_cached(run) if len(run) <= _CACHED_LENGTH else _terms(run) for run in runs]
@@ -106,9 +116,9 @@ def fold(text: str) -> str:
 def _terms(run: str) -> tuple[str, ...]:
     if run.isascii() and run.isalpha() and run.islower():
         return (stem(run),)
-    if _SPACELESS_CHARACTER.match(run):
+    if not run.isascii() and _scripts().spaceless.match(run):
         pairs = _PAIR.findall(run)
-        return (*pairs, *_SYLLABIC_CHARACTER.findall(run)) if pairs else (run,)
+        return (*pairs, *_scripts().syllabic.findall(run)) if pairs else (run,)
     return _name_terms(run)
 
 
