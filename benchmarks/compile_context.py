@@ -13,6 +13,7 @@ may lose.
 """
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, opened_peer(arguments.peer) as peer:
+        gc.freeze()  # as the server does once it is open
         tokenizer = discover().open("tokenizer", arguments.tokenizer, Host(Path(folder)))
         times(tokenizer, peer, arguments.rounds)
         stored_times(Path(folder), peer, arguments.rounds)

@@ -163,7 +163,10 @@ def enabled_rules(disabled: Collection[str]) -> tuple[Rule, ...]:
 
 def classify(subject: Subject, rules: tuple[Rule, ...]) -> Rule:
     """The first of the rules that matches."""
-    return next(rule for rule in rules if rule.matches(subject))
+    for rule in rules:
+        if rule.matches(subject):
+            return rule
+    return DEFAULT
 
 
 def is_critical(rule: Rule, kind: str) -> bool:
