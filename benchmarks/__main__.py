@@ -43,6 +43,7 @@ SCRIPTS: Final = (
     Script("compile_context", ["--rounds", "3"]),
     Script("tokenizer_bounds", package="tiktoken"),
     Script("migration", ["--facts", "500", "--runs", "2"], package="wordllama"),
+    Script("migration_load", ["--facts", "500"], package="wordllama"),
 )
 
 # Started by another script, or made to be run once.

@@ -66,6 +66,8 @@ class ServerProcess:
         for line in self._process.stdout:
             answer = json.loads(line)
             if answer.get("id") == self._last:
+                if "error" in answer:
+                    raise RuntimeError(answer["error"]["message"])
                 return answer["result"]
         raise RuntimeError("the server ended")
 

@@ -13,6 +13,7 @@ from letters import open_memory as on_disk
 
 from veles_core.errors import BackendUnavailable, InvalidInput, StoreError
 from veles_core.hookspecs import Host
+from veles_core.memory import duties
 from veles_core.memory.answers import Link
 from veles_core.memory.service import MemoryService
 from veles_core.memory.transfer import export_lines
@@ -102,6 +103,32 @@ def test_other_processes_follow_without_a_restart(open_memory: Opening) -> None:
     id = other.remember("written by the other after the hand-over").id
     assert other.memory_status().embedder.model == "letters-64"
     assert one.recall("written by the other after the hand-over", 1).memories[0].id == id
+
+
+def test_a_duty_follows_a_hand_over_amid_it(
+    open_memory: Opening, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(duties, "RECLAIM_SECONDS", 0.001)
+    one, other = open_memory(grace=60.0), open_memory(grace=60.0)
+    filled(one, 5)
+    old, committed, followed = other.live().store, threading.Event(), threading.Event()
+    claimed = old.claim
+
+    def claim(duty: str) -> Any:
+        """The duty, of which the rest is done only after the hand-over."""
+        assert committed.wait(30)
+        return claimed(duty)
+
+    monkeypatch.setattr(old, "claim", claim)
+    monkeypatch.setattr(one.live().store, "claim", lambda *_: None)
+    one.migration_start("letters", LIMITS)
+    awaited(one, phase("committed"))
+    new = one.live().store
+    monkeypatch.setattr(new, "claim", lambda *_: None)
+    monkeypatch.setattr(type(new), "claim", lambda *_: followed.set())
+    committed.set()
+    assert followed.wait(30)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_changes_during_the_copy_arrive(open_memory: Opening, letters: Any) -> None:

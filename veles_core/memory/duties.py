@@ -6,10 +6,9 @@ takes it at its next turn.
 
 import logging
 import threading
-from collections.abc import Callable
 from typing import Final
 
-from veles_core.protocols import Store
+from veles_core.memory.live import Live, Memory
 
 RECLAIM_SECONDS: Final = 2.0  # a dead holder's duty is taken over within this
 RECLAIM_BATCH: Final = 500  # short transactions: writers of other processes wait for each
@@ -20,9 +19,9 @@ log = logging.getLogger(__name__)
 class Duties:
     """A thread that reclaims expired things while this process holds the duty."""
 
-    def __init__(self, store: Callable[[], Store]) -> None:
-        """``store`` is asked at each turn, since a migration may change the answer."""
-        self._store = store
+    def __init__(self, memory: Memory) -> None:
+        """Each turn works on what serves then, also if a migration hands over amid it."""
+        self._memory = memory
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="veles-duties", daemon=True)
         self._thread.start()
@@ -35,12 +34,12 @@ class Duties:
     def _run(self) -> None:
         while not self._stopped.wait(RECLAIM_SECONDS):
             try:
-                self._reclaim()
+                self._memory.write(self._reclaim)
             except Exception:  # the duty must outlive one failure: a full disk, a locked store
                 log.exception("reclaiming expired memories failed; trying again later")
 
-    def _reclaim(self) -> None:
-        store = self._store()
+    def _reclaim(self, live: Live) -> None:
+        store = live.store
         claim = store.claim("reclaim")
         if claim is None:
             return

@@ -112,7 +112,7 @@ class MemoryService:
         self._compiler = (
             Compiler(self, tokenizer, ranking, clock, ingest_roots) if tokenizer else None
         )
-        self._duties = Duties(lambda: self.live().store)
+        self._duties = Duties(self)
 
     def __enter__(self) -> Self:
         return self
@@ -361,7 +361,7 @@ class MemoryService:
         """Compare everything stored with what it should be; ``repair`` mends, losing nothing."""
         return [
             self._embed_again(problem) if repair and problem.code == "vector-missing" else problem
-            for problem in self.live().store.check(repair)
+            for problem in self.write(lambda live: live.store.check(repair))
         ]
 
     def import_items(self, items: Iterable[transfer.Item], progress: Progress) -> Transferred:
