@@ -32,6 +32,7 @@ ATOMS: Final = [
     *("\r\n", "//", "/*", "'s", "'S", "'ll", "'ſ", "  ", "    ", "\n\n", " the", "return"),
     *("a" * 64, "aB1+/" * 13, "0f" * 32, " " * 90, "=" * 80, "x" * 140),
 ]  # fmt: skip
+PLAIN: Final = [atom for atom in ATOMS if atom.isascii() and len(atom) < 10 and atom.strip(" \t")]
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +153,18 @@ def test_pieces_are_the_text_however_it_is_cut(text: str) -> None:
     assert "".join(pieces) == text
     if text.isascii() and not heuristic.FIND_BLOB.search(text):
         assert patterns.plain.findall(text) == pieces
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(PLAIN), max_size=8).map("".join), max_size=12),
+    st.lists(st.sampled_from([" ", "\n", "\t", "x"]), max_size=6).map("".join),
+)
+@example(["a/\n/b", "//\n\n//x"], "")  # slashes after a line break
+def test_a_text_split_at_its_blanks_counts_as_its_pieces(words: list[str], near: str) -> None:
+    text = " ".join([*filter(None, map(str.strip, words)), "and so on" * 30, *words[:1]]) + near
+    pieces = heuristic.patterns().plain.findall(text)
+    assert HEURISTIC.count(text) == sum(map(HEURISTIC.count, pieces))
 
 
 @settings(max_examples=300, deadline=None)

@@ -20,6 +20,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import accumulate, pairwise
@@ -30,6 +31,7 @@ SEPARATOR: Final = "\xff"  # in no merge: the byte occurs nowhere in UTF-8
 CODE_POINTS: Final = 0x110000
 LONGEST: Final = 128  # characters of a piece that is merged (in the square of its length) and kept
 _MOST_KEPT: Final = 1 << 17  # pieces; about 15 MB when all are there
+_MANY_WORDS: Final = 256  # characters from which on a text is split at its blanks
 _MANY_LINES: Final = 4096  # characters from which on equal lines are looked for
 _ONE_DIGIT: Final = str.maketrans("123456789", "000000000")  # numbers cost by their length only
 _TRIED: Final = 256  # prefixes that a cut tries one by one
@@ -50,6 +52,7 @@ FIND_BLOB: Final = re.compile(_BLOB)
 # What a blob is made of becomes x, so that a text without one is told at the speed of memchr.
 _RUNS: Final = bytes(120 if chr(code).isalnum() or code in b"+/" else 0 for code in range(128)) * 2
 _LONG_RUN: Final = b"x" * 64
+_NOT_ALONE: Final = ("  ", "\n ", " \n", "\t", "\r", "\x0b", "\x0c")  # spaces near a blank
 _LINE_BREAK: Final = re.compile(r"\n(?=[^\s/])")  # where counts add up
 
 
@@ -139,8 +142,8 @@ class HeuristicTokenizer:
     """Never below cl100k_base or o200k_base; see the module's docstring. Thread-safe."""
 
     @cached_property
-    def _costs(self) -> "_Costs":
-        return _Costs()  # with the first text: reading the tables takes a while
+    def _words(self) -> "_Words":
+        return _Words()  # with the first text: reading the tables takes a while
 
     def count(self, text: str) -> int:
         """An upper bound of the tokens of ``text`` in either encoding."""
@@ -151,13 +154,14 @@ class HeuristicTokenizer:
         return sum(times * self._total(line + "\n") for line, times in distinct) + self._total(last)
 
     def _total(self, text: str) -> int:
-        return sum(map(self._costs.__getitem__, self._pieces(text)))
+        words = self._words
+        if len(text) < _MANY_WORDS or not _has_lone_blanks(text):
+            return words.costs.total(self._pieces(text))
+        first, *rest = text.split(" ")  # twice as fast as the pattern
+        return words.costs.total(self._pieces(first)) + words.total(rest)
 
     def _pieces(self, text: str) -> list[str]:
-        plain = text.isascii() and not (
-            _LONG_RUN in text.encode().translate(_RUNS) and FIND_BLOB.search(text)
-        )
-        pattern = patterns().plain if plain else patterns().pieces
+        pattern = patterns().plain if _is_plain(text) else patterns().pieces
         return pattern.findall(text)
 
     def cut(self, text: str, limit: int) -> int:
@@ -173,7 +177,7 @@ class HeuristicTokenizer:
     def _cut(self, text: str, limit: int) -> int:
         pieces = self._pieces(text)
         ends = [0, *accumulate(map(len, pieces))]
-        costs = [0, *accumulate(map(self._costs.__getitem__, pieces))]
+        costs = [0, *accumulate(map(self._words.costs.__getitem__, pieces))]
         first = bisect_right(costs, limit)  # among the ends, the first that is over
         if first == len(ends):
             return len(text)
@@ -198,8 +202,48 @@ class HeuristicTokenizer:
         return next(ends_fitting, low)
 
 
+def _is_plain(text: str) -> bool:
+    """Whether a text is ASCII without a blob."""
+    return text.isascii() and not (
+        _LONG_RUN in text.encode().translate(_RUNS) and FIND_BLOB.search(text)
+    )
+
+
+def _has_lone_blanks(text: str) -> bool:
+    """Whether a text is plain, with no other space beside a blank."""
+    return _is_plain(text) and not any(map(text.__contains__, _NOT_ALONE))
+
+
+class _Words(dict[str, int]):
+    """What a blank and the word after it cost together, as long as no other space is near.
+
+    A word is what stands between two blanks, signs and line breaks included. Each blank then
+    begins a piece, whose end depends on nothing beyond the next blank.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.costs = _Costs()
+
+    def total(self, words: Iterable[str]) -> int:
+        """What all these cost."""
+        return sum(map(self.__getitem__, words))
+
+    def __missing__(self, word: str) -> int:
+        cost = self.costs.total(patterns().plain.findall(f" {word}"))
+        if len(word) <= LONGEST:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[word] = cost
+        return cost
+
+
 class _Costs(dict[str, int]):
     """What each piece costs, worked out when it is first asked for."""
+
+    def total(self, pieces: Iterable[str]) -> int:
+        """What all these cost."""
+        return sum(map(self.__getitem__, pieces))
 
     def __init__(self) -> None:
         super().__init__()
