@@ -21,9 +21,11 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,7 +97,11 @@ def main() -> None:
         gc.freeze()  # as the server does once it is open
         tokenizer = discover().open("tokenizer", arguments.tokenizer, Host(Path(folder)))
         times(tokenizer, peer, arguments.rounds)
-        stored_times(Path(folder), peer, arguments.rounds)
+        os.environ |= {
+            "VELESDB_MEMORY_PATH": folder,
+            "VELESDB_MEMORY_TOKENIZER": arguments.tokenizer,
+        }
+        stored_times(peer, arguments.rounds)
         budget_used(tokenizer, peer)
         session(tokenizer, peer)
         growth(tokenizer)
@@ -137,7 +143,7 @@ def times(tokenizer: Tokenizer, peer: Peer | None, rounds: int) -> None:
                 answer = peer("compile_context", case.wire())
                 theirs.append(answer["ms"])
                 content = answer["content"]
-            ours.append(milliseconds(lambda: case.ours(tokenizer)))  # noqa: B023
+            ours.append(milliseconds(partial(case.ours, tokenizer)))
         out = case.ours(tokenizer).insights.tokens_out
         beside = statistics.median(theirs) if theirs else float("nan")
         print(
@@ -146,16 +152,14 @@ def times(tokenizer: Tokenizer, peer: Peer | None, rounds: int) -> None:
         )
 
 
-def stored_times(folder: Path, peer: Peer | None, rounds: int) -> None:
+def stored_times(peer: Peer | None, rounds: int) -> None:
     """Milliseconds of each case with all sources and the event on disk when it answers."""
-    os.environ["VELESDB_MEMORY_PATH"] = str(folder)
-    ours: dict[str, list[float]] = {case.name: [] for case in cases()}
-    theirs: dict[str, list[float]] = {name: [] for name in ours}
+    ours, theirs = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     with open_memory() as memory:
         for seed in range(rounds):
             for case in cases(seed):
-                request = case.request()
-                ours[case.name].append(milliseconds(lambda: memory.compile_context(request)))  # noqa: B023
+                compiling = partial(memory.compile_context, case.request())
+                ours[case.name].append(milliseconds(compiling))
                 if peer:
                     theirs[case.name].append(peer("compile_context", case.wire(stored=True))["ms"])
     print("\n| sources and event stored, first call | peer ms | our ms |\n|---|--:|--:|")

@@ -14,6 +14,8 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,9 +69,9 @@ class Client:
             del self.kept[oldest]
 
     def _call(self, tool: str, **arguments: Any) -> Any:
-        began = time.perf_counter()
+        phase, began = self.phase, time.perf_counter()  # one that waits belongs to where it began
         answer = self.server.call(tool, **arguments)
-        self.times[self.phase].append((time.perf_counter() - began) * 1000)
+        self.times[phase].append((time.perf_counter() - began) * 1000)
         return answer
 
 
@@ -84,22 +86,16 @@ def main(count: int, crowd: int, target: str) -> None:
         os.environ |= {"VELESDB_MEMORY_PATH": name, "VELESDB_MEMORY_LOG": "error"}
         with open_memory() as memory:
             memory.import_items(facts(count), lambda _done, _total: None)
-        clients = [Client(f"client {n}", ServerProcess(folder)) for n in range(crowd)]
-        stop = threading.Event()
-        threads = [threading.Thread(target=client.work, args=[stop]) for client in clients]
-        for thread in threads:
-            thread.start()
-        with ServerProcess(folder) as server:
+        with ExitStack() as opened:
+            servers = [opened.enter_context(ServerProcess(folder)) for _ in range(crowd + 1)]
+            clients = [Client(f"client {n}", server) for n, server in enumerate(servers[1:])]
+            stop = opened.enter_context(working(clients))
             stop.wait(IDLE_SECONDS)
             began = time.perf_counter()
-            job = migrated(server, target, clients)
+            job = migrated(servers[0], target, clients)
             seconds = time.perf_counter() - began
             set_phase(clients, "after")
             stop.wait(IDLE_SECONDS)
-        stop.set()
-        for thread, client in zip(threads, clients, strict=True):
-            thread.join()
-            client.server.__exit__()
         os.environ["VELESDB_MEMORY_EMBEDDER"] = target
         report = {
             "facts": count,
@@ -114,6 +110,21 @@ def main(count: int, crowd: int, target: str) -> None:
         }
         print(json.dumps(report, indent=2))
         raise SystemExit(bool(report["wrong"]))
+
+
+@contextmanager
+def working(clients: list[Client]) -> Iterator[threading.Event]:
+    """All clients at work, each in a thread, until the end or the event."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=client.work, args=[stop]) for client in clients]
+    for thread in threads:
+        thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
 
 
 def migrated(server: ServerProcess, target: str, clients: list[Client]) -> Any:
@@ -145,7 +156,7 @@ def differences(count: int, clients: list[Client]) -> list[str]:
             "lost": len(kept.keys() - stored.keys()),
             "confidence differs": sum(kept[id] != stored[id] for id in stored),
             "forgotten and there": len(memory.live().store.get_facts(gone)),
-            "more or fewer than": memory.memory_status().memory.facts - count - len(kept),
+            "surplus": memory.memory_status().memory.facts - count - len(kept),
             "problems": len(memory.check()),
         }
     return [f"{name}: {number}" for name, number in found.items() if number]

@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from veles_core.builtin.exact_index import ExactIndex
 from veles_core.hookspecs import Host
 from veles_core.records import Document, Edge, Fact, FactRecord
 from veles_core.store import LedgerStore, upkeep
+
+if TYPE_CHECKING:
+    from veles_core.records import Vector
 
 DIMENSION: Final = 32
 CROWD: Final = 4
@@ -55,9 +58,14 @@ def fact_id(owner: int, n: int) -> int:
 
 def record(owner: int, n: int) -> FactRecord:
     """The ``n``-th fact of a process."""
-    vector = np.random.default_rng((owner, n)).normal(size=DIMENSION)
     fact = Fact(fact_id(owner, n), f"fact {n} of writer{owner}", {"owner": owner, "n": n})
-    return FactRecord(fact, (vector / np.linalg.norm(vector)).astype(np.float32))
+    return FactRecord(fact, vector_of(owner, n))
+
+
+def vector_of(owner: int, n: int) -> "Vector":
+    """The direction of that fact."""
+    vector = np.random.default_rng((owner, n)).normal(size=DIMENSION)
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
 
 class Model:
@@ -154,7 +162,7 @@ def write(folder: Path, model: Model, seed: int, log: Connection) -> None:
         model.apply(op)
         log.send_bytes(b"done")
         if number % 7 == 0:
-            store.search(record(model.owner, 1).vector, 5)  # type: ignore[arg-type]
+            store.search(vector_of(model.owner, 1), 5)
 
 
 def kill_rounds(folder: Path, rounds: int, seed: int) -> str:

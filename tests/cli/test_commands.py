@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -43,7 +44,7 @@ def filled() -> list[int]:
     return [cause, effect]
 
 
-def export(path: Path, *options: str) -> list[dict[str, object]]:
+def export(path: Path, *options: str) -> list[dict[str, Any]]:
     veles("export", "--output", str(path), *options)
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -56,7 +57,7 @@ def test_an_export_has_a_line_for_each_memory_and_link(filled: list[int], tmp_pa
     (cause,) = (fact for fact in facts if fact["content"] == "The cause ❄")
     assert cause["id"] == str(filled[0])
     assert cause["confidence"] == 0.6
-    assert cause["metadata"]["n"] == 9007199254740993  # type: ignore[index]
+    assert cause["metadata"]["n"] == 9007199254740993
     assert (tmp_path / "out.jsonl").stat().st_mode & 0o077 == 0
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from veles_core.ledger import edges, facts, predicates
 from veles_core.ledger.connect import Database
 from veles_core.predicates import matches
-from veles_core.records import ABOUT, Edge, Fact, FactRecord, Predicate
+from veles_core.records import ABOUT, Edge, Fact, FactRecord, Op, Predicate
 
 SCALARS: st.SearchStrategy[Any] = (
     st.booleans()
@@ -70,7 +70,7 @@ def test_each_bound_may_be_met_by_another_hub(db: Database) -> None:
     put(db, 10, {"size": 5}, hub=True)
     put(db, 11, {"size": 50}, hub=True)
     edges.put(db, [Edge(1, 1, ABOUT, 10), Edge(2, 1, ABOUT, 11), Edge(3, 2, "near", 11)], 0.0)
-    low, high = (Predicate("size", op, value, True) for op, value in (("lt", 10), ("gt", 40)))  # type: ignore[arg-type]
+    low, high = Predicate("size", "lt", 10, True), Predicate("size", "gt", 40, True)
     assert found(db, [low]) == {1, 2}
     assert found(db, [high]) == {1}
     assert found(db, [low, high]) == {1}
@@ -79,12 +79,12 @@ def test_each_bound_may_be_met_by_another_hub(db: Database) -> None:
 
 
 @pytest.mark.parametrize("op", ["eq", "lt", "le", "gt", "ge"])
-def test_a_predicate_reads_one_range_of_the_index(db: Database, op: str) -> None:
+def test_a_predicate_reads_one_range_of_the_index(db: Database, op: Op) -> None:
     put(db, 1, {"n": 1})
     plan = db.rows(
         "EXPLAIN QUERY PLAN SELECT fact_id FROM fields"
         " WHERE field = ? AND hub = 0 AND value >= ? AND value < ?",
-        ("n", *predicates.range_of(Predicate("n", op, 1))),  # type: ignore[arg-type]
+        ("n", *predicates.range_of(Predicate("n", op, 1))),
     )
     assert [row[3] for row in plan] == [
         "SEARCH fields USING PRIMARY KEY (field=? AND hub=? AND value>? AND value<?)"

@@ -25,6 +25,7 @@ from veles_core.records import (
     EmbeddingIdentity,
     Fact,
     FactRecord,
+    Op,
     Predicate,
     Relation,
 )
@@ -339,8 +340,8 @@ def test_facts_are_found_by_the_attributes_of_what_they_are_about(
         attributes=[("pump", "size", 3), ("valve", "size", 5)],
     )
 
-    def matching(op: str, value: object) -> list[str]:
-        found = memory.recall_where("x", [Predicate("size", op, value)])  # type: ignore[arg-type]
+    def matching(op: Op, value: int) -> list[str]:
+        found = memory.recall_where("x", [Predicate("size", op, value)])
         return sorted(memory.content for memory in found.memories)
 
     assert matching("eq", 3) == ["The pump leaks"]

@@ -17,6 +17,7 @@ from veles_core.hookspecs import Host
 from veles_core.records import Fact, FactRecord, Predicate
 from veles_core.testing import VectorIndexContract
 from veles_core.testing.index import IndexOpener
+from veles_core.testing.waiting import until
 from veles_plugins import store_hnsw
 from veles_plugins.store_hnsw import builder
 from veles_plugins.store_hnsw.index import HnswIndex
@@ -48,12 +49,12 @@ def numbers(start: int, end: int) -> Ids:
 
 def settled(index: HnswIndex, query: "Matrix") -> None:
     """Search until nothing is being built any more."""
-    deadline = time.monotonic() + PATIENCE
-    index.search(query[0], 1)
-    while index.building:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+
+    def built() -> bool:
         index.search(query[0], 1)
+        return not index.building
+
+    until(built, PATIENCE)
 
 
 @pytest.fixture
@@ -281,11 +282,9 @@ def test_the_store_keeps_filters_and_expiry_with_the_graph_forced_on(tmp_path: P
     store = backend.open(store_hnsw.HnswSettings(VELESDB_MEMORY_HNSW_THRESHOLD=10), Host(tmp_path))
     vectors = clusters(30)
     store.put_facts([FactRecord(Fact(n, f"fact {n}", {"n": n}), vectors[n]) for n in range(30)])
-    deadline = time.monotonic() + PATIENCE
     store.search(vectors[0], 1)
-    while HAS_GRAPH and not list(tmp_path.rglob("vectors.graph.snapshot")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    if HAS_GRAPH:
+        until(lambda: list(tmp_path.rglob("vectors.graph.snapshot")), PATIENCE)
     store.search(vectors[0], 1)
     store.delete_facts(range(25))
     assert sorted(hit.id for hit in store.search(vectors[27], 10)) == [25, 26, 27, 28, 29]

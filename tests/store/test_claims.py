@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
-import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from veles_core.store.claims import claim
+from veles_core.testing.waiting import until
 
 HOLDER = """
 import sys, time
@@ -28,10 +29,14 @@ def test_a_duty_moves_on_when_its_holder_is_killed(tmp_path: Path) -> None:
     assert other is not None
     holder.kill()
     holder.communicate()
-    deadline = time.monotonic() + 5
-    while (held := claim(tmp_path, "sweep")) is None:
-        assert time.monotonic() < deadline
-    with held:
+    claims: list[AbstractContextManager[None]] = []
+
+    def claimed() -> bool:
+        claims.extend(filter(None, [claim(tmp_path, "sweep")]))
+        return bool(claims)
+
+    until(claimed, 5)
+    with claims[0]:
         assert claim(tmp_path, "sweep") is None
     with other:
         pass

@@ -1,23 +1,16 @@
 """Snapshots keep close to the ledger in the background, and nobody waits for them."""
 
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.storing import Open, records, vector
 from veles_core.store import LedgerStore, snapshots, upkeep
+from veles_core.testing import waiting
 
-PATIENCE = 30.0
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another thread does."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+until = partial(waiting.until, seconds=30.0)
 
 
 @pytest.fixture(autouse=True)

@@ -34,13 +34,13 @@ def failures(module: Path, wanted: Iterable[str], directory: Path) -> dict[str, 
     A wrong store may deadlock, which says nothing of what the test asserts: such a run ends
     with the stacks of all threads and is made once more.
     """
-    nodes = [f"{module}::{node}" for node in wanted]
-    said = [run_alone(nodes, directory / "report.xml")]
-    if not (directory / "report.xml").exists():
-        said.append(run_alone(nodes, directory / "report.xml"))
-    assert (directory / "report.xml").exists(), "\n\n".join(said)
+    report, nodes = directory / "report.xml", [f"{module}::{node}" for node in wanted]
+    said = [run_alone(nodes, report)]
+    if not report.exists():
+        said.append(run_alone(nodes, report))
+    assert report.exists(), "\n\n".join(said)
     outcomes: dict[str, str] = {}
-    for case in ElementTree.parse(directory / "report.xml").iter("testcase"):
+    for case in ElementTree.parse(report).iter("testcase"):
         node = f"{case.attrib['classname'].rpartition('.')[2]}::{case.attrib['name'].split('[')[0]}"
         # An error is no failure: it would say nothing of what the test asserts.
         bad = case.find("failure") is not None

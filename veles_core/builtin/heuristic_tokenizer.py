@@ -154,15 +154,11 @@ class HeuristicTokenizer:
         return sum(times * self._total(line + "\n") for line, times in distinct) + self._total(last)
 
     def _total(self, text: str) -> int:
-        words = self._words
-        if len(text) < _MANY_WORDS or not _has_lone_blanks(text):
-            return words.costs.total(self._pieces(text))
-        first, *rest = text.split(" ")  # twice as fast as the pattern
-        return words.costs.total(self._pieces(first)) + words.total(rest)
-
-    def _pieces(self, text: str) -> list[str]:
-        pattern = patterns().plain if _is_plain(text) else patterns().pieces
-        return pattern.findall(text)
+        words, plain = self._words, _is_plain(text)
+        if plain and len(text) >= _MANY_WORDS and not any(map(text.__contains__, _NOT_ALONE)):
+            first, *rest = text.split(" ")  # twice as fast as the pattern
+            return words.costs.total(_pieces_of(first, plain)) + words.total(rest)
+        return words.costs.total(_pieces_of(text, plain))
 
     def cut(self, text: str, limit: int) -> int:
         """The largest prefix length in characters whose count is at most ``limit``."""
@@ -175,7 +171,7 @@ class HeuristicTokenizer:
         return self._cut(text, limit)
 
     def _cut(self, text: str, limit: int) -> int:
-        pieces = self._pieces(text)
+        pieces = _pieces_of(text, _is_plain(text))
         ends = [0, *accumulate(map(len, pieces))]
         costs = [0, *accumulate(map(self._words.costs.__getitem__, pieces))]
         first = bisect_right(costs, limit)  # among the ends, the first that is over
@@ -209,12 +205,30 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _has_lone_blanks(text: str) -> bool:
-    """Whether a text is plain, with no other space beside a blank."""
-    return _is_plain(text) and not any(map(text.__contains__, _NOT_ALONE))
+def _pieces_of(text: str, plain: bool) -> list[str]:
+    return (patterns().plain if plain else patterns().pieces).findall(text)
 
 
-class _Words(dict[str, int]):
+class _Kept(dict[str, int]):
+    """Costs by text, worked out when first asked for; those of short texts are kept."""
+
+    def total(self, texts: Iterable[str]) -> int:
+        """What all these cost."""
+        return sum(map(self.__getitem__, texts))
+
+    def __missing__(self, text: str) -> int:
+        cost = self._cost(text)
+        if len(text) <= LONGEST:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[text] = cost
+        return cost
+
+    def _cost(self, text: str) -> int:
+        raise NotImplementedError
+
+
+class _Words(_Kept):
     """What a blank and the word after it cost together, as long as no other space is near.
 
     A word is what stands between two blanks, signs and line breaks included. Each blank then
@@ -225,44 +239,23 @@ class _Words(dict[str, int]):
         super().__init__()
         self.costs = _Costs()
 
-    def total(self, words: Iterable[str]) -> int:
-        """What all these cost."""
-        return sum(map(self.__getitem__, words))
-
-    def __missing__(self, word: str) -> int:
-        cost = self.costs.total(patterns().plain.findall(f" {word}"))
-        if len(word) <= LONGEST:
-            if len(self) >= _MOST_KEPT:
-                self.clear()
-            self[word] = cost
-        return cost
+    def _cost(self, text: str) -> int:
+        return self.costs.total(_pieces_of(f" {text}", plain=True))
 
 
-class _Costs(dict[str, int]):
-    """What each piece costs, worked out when it is first asked for."""
-
-    def total(self, pieces: Iterable[str]) -> int:
-        """What all these cost."""
-        return sum(map(self.__getitem__, pieces))
+class _Costs(_Kept):
+    """What each piece costs."""
 
     def __init__(self) -> None:
         super().__init__()
         self._merges, self._charges = tables()
         self._patterns = patterns()
 
-    def __missing__(self, piece: str) -> int:
-        if len(piece) > LONGEST:
-            return self._charged(piece)
-        if len(self) >= _MOST_KEPT:
-            self.clear()
-        cost = self[piece] = self._cost(piece)
-        return cost
-
-    def _cost(self, piece: str) -> int:
-        if self._patterns.uncertain.search(piece):
-            return self._charged(piece)
+    def _cost(self, text: str) -> int:
+        if len(text) > LONGEST or self._patterns.uncertain.search(text):
+            return self._charged(text)
         cl100k, o200k = (
-            sum(self._bound(chunk, merges) for chunk in pattern.findall(piece))
+            sum(self._bound(chunk, merges) for chunk in pattern.findall(text))
             for pattern, merges in zip(self._patterns.chunks, self._merges, strict=True)
         )
         return max(cl100k, o200k)

@@ -163,10 +163,7 @@ def enabled_rules(disabled: Collection[str]) -> tuple[Rule, ...]:
 
 def classify(subject: Subject, rules: tuple[Rule, ...]) -> Rule:
     """The first of the rules that matches."""
-    for rule in rules:
-        if rule.matches(subject):
-            return rule
-    return DEFAULT
+    return next(rule for rule in rules if rule.matches(subject))
 
 
 def is_critical(rule: Rule, kind: str) -> bool:
