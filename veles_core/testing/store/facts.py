@@ -181,11 +181,13 @@ class FactsContract(StoreFixtures):
         store.put_facts(batch)
         store.put_edges([Edge(n, n, "next", n + 1) for n in range(huge - 1)])
         assert store.count().facts == huge
-        assert ids(everything(store)) == list(range(huge))
         wanted = [*range(huge), *range(HIGH, HIGH + 7 * huge)]
-        assert ids(store.get_facts(wanted)) == list(range(huge))
+        for found in (ids(everything(store)), ids(store.get_facts(wanted))):
+            assert len(found) == huge
+            # Not the lists: under CI pytest prints their difference whole, for minutes.
+            assert [pair for pair in enumerate(found) if pair[0] != pair[1]][:9] == []
         assert len(store.edges_from(wanted, 1)) == huge - 1
         assert len(store.similarities(EAST, range(huge))) == huge
         assert store.delete_facts(wanted) == huge
         assert store.count().facts == 0
-        assert store.edges_from(range(huge), 1) == []
+        assert len(store.edges_from(range(huge), 1)) == 0
