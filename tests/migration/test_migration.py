@@ -19,6 +19,7 @@ from veles_core.memory.service import MemoryService
 from veles_core.memory.transfer import export_lines
 from veles_core.migration import journal
 from veles_core.migration.cutover import BackedOut, cut_over
+from veles_core.migration.duty import DUTY
 from veles_core.migration.job import TERMINAL, Job, Limits, Target
 from veles_core.migration.plane import MigrationView
 from veles_core.plugins import discover
@@ -287,6 +288,49 @@ def test_a_target_of_another_dimension_than_it_said_stops_the_job(
     assert contents(memory) == before
     memory.migration_cancel()
     assert memory.check() == []
+
+
+def test_a_job_that_stops_while_it_is_asked_after_says_why(
+    open_memory: Opening, letters: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    filled(memory, 100)
+    asked, embed, counters = threading.Event(), letters.embed, journal.counters
+
+    def failing(texts: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            assert asked.wait(30)
+            raise BackendUnavailable("away")
+        return embed(texts)
+
+    def let_it_fail(store: Any) -> Any:  # it is asked for after the job has been read
+        if threading.current_thread() is threading.main_thread():
+            asked.set()
+            for thread in threading.enumerate():
+                if thread.name == "veles-migration":
+                    thread.join(30)
+        return counters(store)
+
+    letters.embed = failing
+    memory.migration_start("letters", LIMITS)
+    monkeypatch.setattr(journal, "counters", let_it_fail)
+    view = memory.migration_status()
+    assert view.job is not None
+    assert not view.running
+    assert view.job.last_error == "away"
+
+
+def test_asking_whether_a_job_runs_keeps_nobody_from_running_it(
+    open_memory: Opening,
+) -> None:
+    """Another process that asks holds the duty for a moment; here it is held at the start."""
+    memory = open_memory()
+    filled(memory, 30)
+    held = memory.live().store.claim(DUTY)
+    assert held is not None
+    with held:
+        memory.migration_start("letters", LIMITS)
+    awaited(memory, phase("committed"))
 
 
 def test_a_full_disk_stops_the_job_and_leaves_the_source_whole(

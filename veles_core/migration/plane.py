@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from veles_core.errors import InvalidInput, VelesError
-from veles_core.migration import control, journal
+from veles_core.migration import control, duty, journal
 from veles_core.migration.epochs import Epochs, Live
 from veles_core.migration.job import RECOVERABLE, TERMINAL, Job, Limits, Target
 from veles_core.migration.recovery import recover_cutover
@@ -17,7 +17,6 @@ from veles_core.migration.worker import Worker, remove
 from veles_core.protocols import Embedder, Store
 from veles_core.records import EmbeddingIdentity
 
-DUTY: Final = "migration"
 GRACE_SECONDS: Final = 30.0  # readers of other processes have left the old store by then
 
 
@@ -87,19 +86,12 @@ class Migrations:
 
     def status(self) -> MigrationView:
         """The job of the memory as it stands, with what its journal holds now."""
-        store = self._epochs.live().store.inner
-        job = control.read(store).job
-        if job is None or job.phase in TERMINAL:
-            return MigrationView(True, job)
-        now = journal.counters(store)
-        job = job.progressed(
-            input_watermark=now.written,
-            output_watermark=now.replayed,
-            distinct_dirty_facts=now.facts,
-            distinct_edge_sources=now.edge_sources,
-            pending_journal_bytes=now.bytes,
-        )
-        return MigrationView(True, job, self._running(store))
+        found = self._view(running=False)
+        if found.job is None or found.job.phase in TERMINAL:
+            return found
+        # Read again after asking: a job that ends in between would look stopped without a reason.
+        running = self._taken()
+        return self._view(running)
 
     def cancel(self) -> MigrationView:
         """Ask a running job to end at its next batch; end a stopped one at once."""
@@ -114,11 +106,11 @@ class Migrations:
                         + (job.recovery_action or "wait for it to end, or restart the server")
                     )
                 control.write_job(store, replace(job, cancellation_requested=True))
-            claim = store.claim(DUTY)
+            claim = None if self._alive() else duty.take(store)
             if claim is not None:
                 with claim:
-                    target = self._epochs.open_store(job.epoch_id, None)
-                    remove(store, target)
+                    if self._required(store).phase in RECOVERABLE:  # it may just have ended
+                        remove(store, self._epochs.open_store(job.epoch_id, None))
         return self.status()
 
     def recover(self) -> MigrationView:
@@ -132,7 +124,7 @@ class Migrations:
                     f"a migration that is {job.phase} can't be resumed"
                     + ("" if job.phase in TERMINAL else ": restart the server, which recovers it")
                 )
-            if self._running(store):
+            if self._taken(duty.TRIES):
                 raise InvalidInput("the migration is running; there is nothing to recover")
             embedder = self._target_embedder(job.target.backend)
             if embedder.identity.model != job.target.model or not same_witness(
@@ -156,12 +148,27 @@ class Migrations:
             self._work(live, target, embedder)
         return self.status()
 
+    def _view(self, running: bool) -> MigrationView:
+        store = self._epochs.live().store.inner
+        job = control.read(store).job
+        if job is None or job.phase in TERMINAL:
+            return MigrationView(True, job)
+        now = journal.counters(store)
+        job = job.progressed(
+            input_watermark=now.written,
+            output_watermark=now.replayed,
+            distinct_dirty_facts=now.facts,
+            distinct_edge_sources=now.edge_sources,
+            pending_journal_bytes=now.bytes,
+        )
+        return MigrationView(True, job, running)
+
     def _work(self, live: Live, target: Store, embedder: Embedder) -> None:
         source = live.store.inner
         worker = Worker(source, live.embedder, target, embedder, self._stopped, self._retire)
 
         def work() -> None:
-            claim = source.claim(DUTY)
+            claim = duty.take(source)
             if claim is None:
                 return
             with claim:
@@ -218,14 +225,11 @@ class Migrations:
                 "migration_status, or end it with migration_cancel"
             )
 
-    def _running(self, store: Store) -> bool:
-        if self._thread is not None and self._thread.is_alive():
-            return True
-        claim = store.claim(DUTY)
-        if claim is None:
-            return True
-        with claim:
-            return False
+    def _alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _taken(self, tries: int = 1) -> bool:
+        return self._alive() or duty.is_taken(self._epochs.live().store.inner, tries)
 
     def _job(self) -> Job | None:
         return control.read(self._epochs.live().store.inner).job

@@ -2,13 +2,11 @@
 
 import logging
 
-from veles_core.migration import control
+from veles_core.migration import control, duty
 from veles_core.migration.worker import commit
 from veles_core.protocols import Store
 
 log = logging.getLogger(__name__)
-
-DUTY = "migration"
 
 
 def recover_cutover(live: Store) -> None:
@@ -20,7 +18,7 @@ def recover_cutover(live: Store) -> None:
     job = control.read(live).job
     if job is None or job.phase not in ("quiescing", "activated"):
         return
-    claim = live.claim(DUTY)
+    claim = duty.take(live)
     if claim is None:  # another process is in the middle of it right now
         return
     with claim, live.transaction():
